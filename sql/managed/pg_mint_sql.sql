@@ -627,7 +627,7 @@ RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its t
     'Use a layout with a later epoch or more bits of time.');
 -- Moves the floor so far that the next word is above the given one, and the ceiling above that, and returns the floor. A session that
 -- had to wait for another goes ahead by some words more, or a queue for the lock would form at every tick.
-CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, ceiling regclass, layout text, f bigint[], word bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, ceiling regclass, f bigint[], word bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
@@ -641,7 +641,7 @@ BEGIN
     BEGIN
         IF NOT pg_catalog.pg_try_advisory_xact_lock(key) THEN
             PERFORM pg_catalog.pg_advisory_xact_lock(key);
-            above := word OPERATOR(pg_catalog.+) LEAST(mint_sql.words(10000, f), last OPERATOR(pg_catalog.-) word);
+            above := word OPERATOR(pg_catalog.+) LEAST(mint_sql.words(10000, f), last OPERATOR(pg_catalog.-) GREATEST(word, 0));
         END IF;
         base := pg_catalog.pg_sequence_last_value(floor);
         top := pg_catalog.pg_sequence_last_value(ceiling);
@@ -649,13 +649,14 @@ BEGIN
         IF base IS NULL THEN
             PERFORM mint_sql.refuse_closed(floor);
             above := GREATEST(above, top);
+        ELSIF base OPERATOR(pg_catalog.>) 0 AND drawn OPERATOR(pg_catalog.>) (last OPERATOR(pg_catalog.-) base) THEN
+            above := last;
         ELSE
             above := GREATEST(above, drawn OPERATOR(pg_catalog.+) base);
         END IF;
-        IF above OPERATOR(pg_catalog.>=) last THEN
-            PERFORM mint_sql.refuse_end(layout);
-        ELSIF top IS NULL OR above OPERATOR(pg_catalog.>=) top THEN
-            PERFORM pg_catalog.setval(ceiling, above OPERATOR(pg_catalog.+) LEAST(mint_sql.words(1000000, f) OPERATOR(pg_catalog.+) 1, last OPERATOR(pg_catalog.-) above));
+        IF top IS NULL OR above OPERATOR(pg_catalog.>=) top THEN
+            PERFORM pg_catalog.setval(ceiling, above OPERATOR(pg_catalog.+)
+                LEAST(mint_sql.words(1000000, f) OPERATOR(pg_catalog.+) 1, last OPERATOR(pg_catalog.-) GREATEST(above, 0)));
         END IF;
         IF base IS NULL OR above OPERATOR(pg_catalog.-) drawn OPERATOR(pg_catalog.>) base THEN
             base := pg_catalog.setval(floor, above OPERATOR(pg_catalog.-) drawn);
@@ -735,7 +736,12 @@ BEGIN
     now := mint_sql.now_tick(f);
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
-        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.+) base;
+        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1);
+        -- In a layout of 63 bits, no word is after the last one.
+        IF base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>=) (9223372036854775807 OPERATOR(pg_catalog.-) base) THEN
+            PERFORM mint_sql.refuse_end(layout);
+        END IF;
+        word := word OPERATOR(pg_catalog.+) base;
         IF base IS NULL OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] OR word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) THEN
             -- The clock can have been set back meanwhile.
             tick := mint_sql.now_tick(f);
@@ -743,17 +749,21 @@ BEGIN
             IF tick OPERATOR(pg_catalog.<) 0 OR tick OPERATOR(pg_catalog.>) f[12] THEN
                 PERFORM mint_sql.refuse_tick(tick, layout);
             END IF;
-            base := mint_sql.raise_floor(counter, floor, ceiling, layout, f, mint_sql.first_word(tick, f) OPERATOR(pg_catalog.-) 1);
-        ELSIF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-            PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
-        ELSIF word OPERATOR(pg_catalog.>=) top THEN
-            base := mint_sql.raise_floor(counter, floor, ceiling, layout, f, word);
+            base := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) OPERATOR(pg_catalog.-) 1);
+            -- After a crash, the ceiling can be far ahead of the clock.
+            CONTINUE WHEN word IS NULL;
+        ELSE
+            IF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
+                PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
+            END IF;
+            IF word OPERATOR(pg_catalog.>=) mint_sql.last_word(f) THEN
+                PERFORM mint_sql.refuse_end(layout);
+            ELSIF word OPERATOR(pg_catalog.>=) top THEN
+                base := mint_sql.raise_floor(counter, floor, ceiling, f, word);
+            END IF;
         END IF;
         word := pg_catalog.nextval(counter);
-        -- In a layout of 63 bits, no word is after the last one.
-        IF base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>) (9223372036854775807 OPERATOR(pg_catalog.-) base) THEN
-            PERFORM mint_sql.refuse_end(layout);
-        END IF;
+        CONTINUE WHEN base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>) (9223372036854775807 OPERATOR(pg_catalog.-) base);
         word := word OPERATOR(pg_catalog.+) base;
         top := pg_catalog.pg_sequence_last_value(ceiling);
         EXIT WHEN word OPERATOR(pg_catalog.<=) top AND (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>=) now
@@ -830,12 +840,12 @@ BEGIN
         PERFORM mint_sql.refuse('22023', format('id is %s ahead of the system clock', mint_sql.duration_text(ahead)),
             'A shard can start at most 1 h ahead of the clock.', 'Wait, or correct the system clock.');
     END IF;
-    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor, mint_sql.lane(layout, f, shard, '_ceiling'), layout, f,
+    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor, mint_sql.lane(layout, f, shard, '_ceiling'), f,
         (mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout));
     RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, regclass, text, bigint[], bigint),
+REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, regclass, bigint[], bigint),
     mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
 CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
@@ -849,11 +859,12 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE VIEW mint_sql.shards AS
-SELECT shard, layout, mint_sql.last_id(shard, layout) AS last_id
+SELECT shard, layout, mint_sql.last_id(shard, layout) AS last_id, name
 FROM (
     -- A dump without comments has the names of layouts that are built in.
     SELECT substring(s.relname FROM '([0-9]+)_floor$')::integer AS shard, coalesce(obj_description(s.oid, 'pg_class'),
-        (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE s.relname ~ ('^' || name || '_[0-9]+_floor$'))) AS layout
+        (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE s.relname ~ ('^' || name || '_[0-9]+_floor$'))) AS layout,
+        s.relname AS name
     FROM pg_class AS s
     JOIN pg_sequence AS q ON q.seqrelid = s.oid AND NOT q.seqcycle
     WHERE s.relnamespace = 'mint_sql'::regnamespace AND s.relname ~ '_[0-9]+_floor$'
@@ -969,18 +980,16 @@ BEGIN ATOMIC
         FROM generate_series(1, 26) AS place
     ) AS b;
 END;
-
 CREATE OR REPLACE FUNCTION mint_sql.base32_text(id uuid, digits text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
     SELECT string_agg(substr(digits, substr(bits, place, 5)::bit(5)::integer + 1, 1), '' ORDER BY place)
     FROM (SELECT '00' || ('x' || encode(uuid_send(id), 'hex'))::bit(128)::text AS bits) AS b, generate_series(1, 126, 5) AS place;
 END;
-
 CREATE OR REPLACE FUNCTION mint_sql.ulid_to_uuid(id text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     id constant text COLLATE "C" := $1;
-    digits constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+    digits constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 BEGIN
     PERFORM mint_sql.refuse_problem('ULID', id, mint_sql.base32_problem(id, digits || 'abcdefghjkmnpqrstvwxyz', 'ULID'));
     RETURN mint_sql.base32_uuid(mint_sql.ascii_upper(id), digits);
@@ -1017,7 +1026,7 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg
 DECLARE
     id constant text COLLATE "C" := $1;
     problem text := mint_sql.length_problem(id);
-    prefix constant text := substring(id FROM '^(.*)_');
+    prefix constant text COLLATE "C" := substring(id FROM '^(.*)_');
 BEGIN
     IF problem IS NULL AND prefix = '' THEN
         problem := 'the separator has no prefix before it';
@@ -1082,7 +1091,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.id_to_text(id bigint, encoding text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1110,14 +1118,14 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg
 DECLARE
     id constant text COLLATE "C" := $1;
     encoding constant text COLLATE "C" := $2;
-    symbols constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
-    digits constant text := mint_sql.encoding_digits(encoding);
+    symbols constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
+    digits constant text COLLATE "C" := mint_sql.encoding_digits(encoding);
     is_lenient constant boolean := encoding IN ('crockford', 'crockford-check', 'hex', 'tsid');
     -- Every character that is read, in the case of the digits; one that stands for a digit is that digit.
-    read text := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
+    read text COLLATE "C" := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
         WHEN is_lenient THEN translate(mint_sql.ascii_upper(id), 'OIL', '011') ELSE id END;
-    symbol text;
-    digit text;
+    symbol text COLLATE "C";
+    digit text COLLATE "C";
     place integer := 0;
     value numeric := 0;
     count integer := 0;
