@@ -756,9 +756,10 @@ BEGIN
             IF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
                 PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
             END IF;
-            IF word OPERATOR(pg_catalog.>=) mint_sql.last_word(f) THEN
-                PERFORM mint_sql.refuse_end(layout);
-            ELSIF word OPERATOR(pg_catalog.>=) top THEN
+            IF word OPERATOR(pg_catalog.>=) top THEN
+                IF top OPERATOR(pg_catalog.=) mint_sql.last_word(f) THEN
+                    PERFORM mint_sql.refuse_end(layout);
+                END IF;
                 base := mint_sql.raise_floor(counter, floor, ceiling, f, word);
             END IF;
         END IF;
@@ -855,7 +856,8 @@ DECLARE
     word constant bigint := coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))
         + coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), -1), pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_ceiling')));
 BEGIN
-    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(word, shard, f) END;
+    -- A call at the end of a layout can have drawn a word after the last one.
+    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(least(word, mint_sql.last_word(f)), shard, f) END;
 END
 $$;
 CREATE OR REPLACE VIEW mint_sql.shards AS
@@ -1058,11 +1060,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid_uuid(text) IS 'Returns the UUID of a TypeID';
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid_prefix(id text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN mint_sql.typeid_uuid(id) IS NOT NULL THEN coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') END;
 COMMENT ON FUNCTION mint_sql.typeid_prefix(text) IS 'Returns the prefix of a TypeID';
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

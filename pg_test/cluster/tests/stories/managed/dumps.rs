@@ -119,9 +119,13 @@ fn collations_change_nothing() {
     let server = Server::build("managed: collations").start_empty();
     let mut owner = server.connect("postgres");
     install(&mut owner);
+    let collation = "CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false)";
+    if owner.try_run(collation).is_err() {
+        mint_cluster::say("SKIPPED collations_change_nothing: this server has no ICU");
+        return;
+    }
     owner.run(&format!(
-        "CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
-         SELECT mint_sql.shard_create(7, '{DECLARED}');
+        "SELECT mint_sql.shard_create(7, '{DECLARED}');
          CREATE TABLE t (layout text COLLATE blind, encoding text COLLATE blind, short text COLLATE blind, ulid text COLLATE blind, typeid text COLLATE blind, prefix text COLLATE blind);
          INSERT INTO t VALUES ('{DECLARED}', 'base58', 'zZ9', '01ARZ3NDEKTSV4RRFFQ69G5FAV', 'user_01h455vb4pex5vsknk084sn02q', 'user')"
     ));
