@@ -127,7 +127,7 @@ fn collations_change_nothing() {
     owner.run(&format!(
         "SELECT mint_sql.shard_create(7, '{DECLARED}');
          CREATE TABLE t (layout text COLLATE blind, encoding text COLLATE blind, short text COLLATE blind, ulid text COLLATE blind, typeid text COLLATE blind, prefix text COLLATE blind);
-         INSERT INTO t VALUES ('{DECLARED}', 'base58', 'zZ9', '01ARZ3NDEKTSV4RRFFQ69G5FAV', 'user_01h455vb4pex5vsknk084sn02q', 'user')"
+         INSERT INTO t VALUES ('time:42 shard:8 seq:13 unit:1ms epoch:2020-01-01T00:00:00Z', 'base58', 'zZ9', '01ARZ3NDEKTSV4RRFFQ69G5FAV', 'user_01h455vb4pex5vsknk084sn02q', 'user')"
     ));
     let calls = "SELECT concat_ws(' ', mint_sql.snowflake_time(5000000000000, layout), mint_sql.id_from_text(short, encoding),
             mint_sql.id_to_text(12345678, encoding), mint_sql.ulid_to_uuid(ulid), mint_sql.ulid_time(ulid), mint_sql.typeid_uuid(typeid),
