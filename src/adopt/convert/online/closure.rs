@@ -26,6 +26,11 @@ pub struct Closure {
     /// What the swap drops and creates again, in the order of the drops.
     #[serde(skip)]
     pub recreated: Vec<Recreated>,
+    /// Functions that take or return rows of the tables.
+    #[serde(deserialize_with = "list")]
+    pub row_functions: Vec<String>,
+    /// Lists of SELECT with the columns that a table has after the swap, by the oid of the table.
+    rows: Option<BTreeMap<String, String>>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
     /// Quoted names of tables, by oid; none if the table is gone.
@@ -108,7 +113,11 @@ pub struct LinkedIndex {
     /// What comes behind the name of the table, without the predicate; none if that cannot be told.
     pub definition: Option<String>,
     pub predicate: Option<String>,
-    has_expressions: bool,
+    /// Its expressions, as a list.
+    pub expressions: Option<String>,
+    /// Statements on it that its definition does not have.
+    #[serde(deserialize_with = "list")]
+    pub after: Vec<String>,
     /// How often it names each column of the closure, by the column's number.
     pub counts: BTreeMap<i16, usize>,
     /// Whether its successor is valid; none if there is no successor.
@@ -250,6 +259,13 @@ impl Closure {
             .map_or("", String::as_str)
     }
 
+    /// Returns a query of no rows with the columns that a table has after the swap.
+    pub fn row(&self, relation: u32) -> String {
+        let rows = self.rows.as_ref();
+        let list = rows.and_then(|rows| rows.get(&relation.to_string()));
+        format!("SELECT {} WHERE false", list.map_or("", String::as_str))
+    }
+
     /// Returns the name of a column.
     pub fn column(&self, relation: u32, number: i16) -> &str {
         let name = format!("{relation}.{number}");
@@ -263,7 +279,7 @@ impl Closure {
 impl LinkedIndex {
     /// Returns whether its text has names of functions, of operators or of types.
     pub fn has_expression(&self) -> bool {
-        self.predicate.is_some() || self.has_expressions
+        self.predicate.is_some() || self.expressions.is_some()
     }
 
     pub fn quoted(&self) -> String {
@@ -278,7 +294,7 @@ impl LinkedColumn {
     }
 
     /// Returns the oid of its table, and its number.
-    fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
+    pub fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
         (self.oid(), self.number)
     }
 

@@ -11,5 +11,6 @@ pub mod closure;
 mod columns;
 mod obstacles;
 mod recreated;
+mod rehearsal;
 pub mod script;
 mod swap;

@@ -126,7 +126,13 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
         "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
     ];
-    plan::checked(replication(closure).into_iter().chain(notes))
+    let rows = (!closure.row_functions.is_empty()).then(|| {
+        format!(
+            "These functions take or return rows of the tables, whose columns are in another order from the swap on: {}.",
+            closure.row_functions.join(", ")
+        )
+    });
+    plan::checked(replication(closure).into_iter().chain(notes).chain(rows))
 }
 
 /// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:
