@@ -24,7 +24,13 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = checks::of_last_step(table);
     last.extend(checks::of_generator(table, generator));
-    if last.is_empty() {
+    let before = if closure.is_swapped() {
+        Vec::new()
+    } else {
+        obstacles(table, closure, &parts)
+    };
+    // What cannot be parsed with a bigint cannot be evaluated for one.
+    if last.is_empty() && before.is_empty() {
         last.extend(new_ids::meet(table, generator.floor(table)));
     }
     let mut blockers = plan::checked(last.iter().map(Blocker::note));
@@ -40,7 +46,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         rows.push(to_default(table, new_default));
         return rows;
     }
-    blockers.splice(..0, obstacles(table, closure, &parts));
+    blockers.splice(..0, before);
     if !blockers.is_empty() {
         return blockers;
     }
