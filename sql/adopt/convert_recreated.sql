@@ -161,7 +161,8 @@ WITH RECURSIVE
       -- Why it cannot be made again as it is.
       CASE
         WHEN v.depth >= 100 THEN 'it refers to itself'
-        WHEN v.relpersistence = 't' THEN 'it is temporary'
+        WHEN v.relpersistence = 't'
+          THEN format('it is temporary, of a session of role "%s"', pg_get_userbyid(v.relowner))
         WHEN v.relowner <> (TABLE owner)
           THEN format('its owner is role "%s"', pg_get_userbyid(v.relowner))
         WHEN NOT has_schema_privilege(v.relowner, v.relnamespace, 'CREATE')
