@@ -643,38 +643,6 @@ SELECT jsonb_build_object(
         )
     )
   ),
-  -- The columns of each table as a list of SELECT, with those that become bigint.
-  'rows', (
-    SELECT jsonb_object_agg(r.relation::text, r.text)
-    FROM (
-      SELECT
-        a.attrelid AS relation,
-        string_agg(
-          format(
-            'NULL::%s AS %I',
-            CASE WHEN a.atttypid IN ('int2'::regtype, 'int4'::regtype) AND x.number IS NOT NULL THEN 'bigint'
-              ELSE format_type(a.atttypid, a.atttypmod) END,
-            a.attname
-          ),
-          ', '
-        ) AS text
-      FROM pg_attribute AS a
-      LEFT JOIN columns AS x ON x.relation = a.attrelid AND x.number = a.attnum
-      WHERE a.attnum > 0
-        AND NOT a.attisdropped
-        AND a.attrelid = ANY (ARRAY(SELECT x.relation FROM columns AS x))
-      GROUP BY a.attrelid
-    ) AS r
-  ),
-  -- Functions that take or return rows of the tables.
-  'row_functions', (
-    SELECT jsonb_agg(DISTINCT p.objid::regprocedure::text)
-    FROM columns AS x
-    JOIN pg_type AS y ON x.reltype = ANY (ARRAY[y.oid, y.typelem])
-    JOIN pg_depend AS p ON p.refclassid = 'pg_type'::regclass
-      AND p.refobjid = y.oid
-      AND p.classid = 'pg_proc'::regclass
-  ),
   -- Names of columns by table and number.
   'names', (
     SELECT jsonb_object_agg(format('%s.%s', a.attrelid, a.attnum), a.name)

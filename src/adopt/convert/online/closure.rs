@@ -26,11 +26,6 @@ pub struct Closure {
     /// What the swap drops and creates again, in the order of the drops.
     #[serde(skip)]
     pub recreated: Vec<Recreated>,
-    /// Functions that take or return rows of the tables.
-    #[serde(deserialize_with = "list")]
-    pub row_functions: Vec<String>,
-    /// Lists of SELECT with the columns that a table has after the swap, by the oid of the table.
-    rows: Option<BTreeMap<String, String>>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
     /// Quoted names of tables, by oid; none if the table is gone.
@@ -193,7 +188,7 @@ impl Closure {
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
-        let changed: Vec<_> = found.changed().map(LinkedColumn::place).collect();
+        let changed = found.places();
         found.recreated = Recreated::of(&changed);
         // Columns that refer to it and are bigint stay as they are.
         let names = |relation: u32, counts: &BTreeMap<i16, usize>| {
@@ -229,6 +224,11 @@ impl Closure {
         })
     }
 
+    /// Returns the tables and numbers of the columns that the script changes.
+    pub fn places(&self) -> Vec<(pgrx::pg_sys::Oid, i16)> {
+        self.changed().map(LinkedColumn::place).collect()
+    }
+
     /// Returns whether there is a script for this column: it is integer, or others that refer to it are, or were.
     pub fn is_needed(&self) -> bool {
         self.changed().next().is_some()
@@ -259,13 +259,6 @@ impl Closure {
             .map_or("", String::as_str)
     }
 
-    /// Returns a query of no rows with the columns that a table has after the swap.
-    pub fn row(&self, relation: u32) -> String {
-        let rows = self.rows.as_ref();
-        let list = rows.and_then(|rows| rows.get(&relation.to_string()));
-        format!("SELECT {} WHERE false", list.map_or("", String::as_str))
-    }
-
     /// Returns the name of a column.
     pub fn column(&self, relation: u32, number: i16) -> &str {
         let name = format!("{relation}.{number}");
@@ -294,7 +287,7 @@ impl LinkedColumn {
     }
 
     /// Returns the oid of its table, and its number.
-    pub fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
+    fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
         (self.oid(), self.number)
     }
 

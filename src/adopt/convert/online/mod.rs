@@ -12,5 +12,6 @@ mod columns;
 mod obstacles;
 mod recreated;
 mod rehearsal;
+mod rows;
 pub mod script;
 mod swap;

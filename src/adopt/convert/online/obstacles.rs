@@ -39,8 +39,7 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
-        let changed: Vec<_> = self.changed().map(LinkedColumn::place).collect();
-        found.extend(rebound::blockers(&changed, Texts::All));
+        found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
         found.extend(self.recreated.iter().filter_map(Recreated::blocker));
         if found.is_empty() {

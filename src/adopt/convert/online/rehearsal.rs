@@ -3,6 +3,7 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::closure::Closure;
+use crate::adopt::convert::online::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
@@ -11,7 +12,10 @@ use pgrx::PgSqlErrorCode as Code;
 
 /// Returns the texts that cannot be parsed, with the rights of the owner of the table. None of them is run.
 pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
-    let texts = of_tables(closure).into_iter().chain(of_views(closure));
+    let rows = Rows::of(&closure.places());
+    let texts = of_tables(closure, &rows)
+        .into_iter()
+        .chain(of_views(closure, &rows));
     let access = table.access();
     let failed = texts.filter_map(|(what, text)| {
         let error = transaction::caught(|| access.parse(&text)).err()?;
@@ -35,13 +39,13 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
 }
 
 /// Returns the checks and the expressions of indexes as queries.
-fn of_tables(closure: &Closure) -> Vec<(String, String)> {
+fn of_tables(closure: &Closure, rows: &Rows) -> Vec<(String, String)> {
     let query = |relation: u32, text: &str| {
         let member = closure
             .columns
             .iter()
             .find(|member| member.relation == relation)?;
-        let (row, name) = (closure.row(relation), sql::quoted_exactly(&member.table));
+        let (row, name) = (rows.query(relation)?, sql::quoted_exactly(&member.table));
         Some(format!("SELECT {text} FROM ({row}) AS {name}"))
     };
     let checks = closure.checks.iter().filter_map(|check| {
@@ -61,22 +65,24 @@ fn of_tables(closure: &Closure) -> Vec<(String, String)> {
 }
 
 /// Returns the queries of views, with tables that are not there in place of those of the script.
-fn of_views(closure: &Closure) -> Vec<(String, String)> {
+fn of_views(closure: &Closure, rows: &Rows) -> Vec<(String, String)> {
     let mut tables = Vec::new();
-    let mut rows = Vec::new();
-    for member in &closure.columns {
+    let mut parts = Vec::new();
+    for member in closure.changed() {
         let [schema, name] = [&member.schema, &member.table].map(|name| sql::quoted_exactly(name));
-        if tables.iter().all(|(_, known)| *known != name) {
-            rows.push(format!("{name} AS ({})", closure.row(member.relation)));
+        if tables.iter().all(|(_, known)| *known != name)
+            && let Some(row) = rows.query(member.relation)
+        {
+            parts.push(format!("{name} AS ({row})"));
             tables.push((schema, name));
         }
     }
-    let rows = rows.join(", ");
+    let parts = parts.join(", ");
     let views = closure.recreated.iter().filter_map(|one| {
         let query = unqualified(one.query.as_deref()?, &tables);
         Some((
             one.name.clone(),
-            format!("WITH {rows} SELECT FROM ({query}) AS view"),
+            format!("WITH {parts} SELECT FROM ({query}) AS view"),
         ))
     });
     views.collect()

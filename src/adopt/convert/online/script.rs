@@ -8,6 +8,7 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
+use crate::adopt::convert::online::rows::Rows;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
 use crate::adopt::convert::table::TargetTable;
@@ -132,10 +133,11 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
         "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
     ];
-    let rows = (!closure.row_functions.is_empty()).then(|| {
+    let functions = Rows::of(&closure.places()).functions;
+    let rows = (!functions.is_empty()).then(|| {
         format!(
             "These functions take or return rows of the tables, whose columns are in another order from the swap on: {}.",
-            closure.row_functions.join(", ")
+            functions.join(", ")
         )
     });
     plan::checked(replication(closure).into_iter().chain(notes).chain(rows))

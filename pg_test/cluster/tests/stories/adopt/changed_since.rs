@@ -212,7 +212,6 @@ fn a_plan_that_cannot_end_is_not_begun() {
          CREATE FUNCTION g(i integer) RETURNS integer IMMUTABLE LANGUAGE sql RETURN i;
          CREATE VIEW of_g AS SELECT g.id, g.v, narrow(g.n) AS n, g(g.n) AS m, count(*) FROM g JOIN a ON a.v = g.v GROUP BY g.id;
          CREATE FUNCTION takes(g) RETURNS text LANGUAGE sql RETURN 1; CREATE FUNCTION returns() RETURNS SETOF g LANGUAGE sql AS 'SELECT * FROM g';
-         CREATE SEQUENCE s; CREATE SEQUENCE s2;
          CREATE TABLE h (id bigserial PRIMARY KEY, v text); INSERT INTO h (v) VALUES ('x')",
     );
     for (table, what) in [
@@ -229,6 +228,17 @@ fn a_plan_that_cannot_end_is_not_begun() {
     let found = blockers(&mut session, "f");
     assert!(found.contains("is DEFERRABLE"), "{found}");
     assert_eq!(blockers(&mut session, "g"), "");
+    // A counter that draws from one sequence or another, in a table that has ids.
+    session.run("SELECT segment_create('s'), segment_create('s2')");
+    let either = "segment_next(CASE WHEN random() < 2 THEN 's'::regclass ELSE 's2'::regclass END)";
+    let note: String = session.one(&format!(
+        "SELECT note FROM mint.convert_plan('h', 'id', $${either}$$) WHERE note LIKE 'blocker%'"
+    ));
+    assert!(note.contains("does not always draw"), "{note}");
+    let refusal = session.refusal(&format!("SELECT mint.convert('h', 'id', $${either}$$)"));
+    assert_eq!(refusal.code, "0A000", "{refusal}");
+    session.run("DELETE FROM h");
+    session.run(&format!("SELECT mint.convert('h', 'id', $${either}$$)"));
     let note: String = session.one(
         "SELECT note FROM mint.convert_plan('g', 'id', 'snowflake_next_id(5)') WHERE note LIKE '%rows of the tables%'",
     );
