@@ -113,14 +113,18 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
         })
     });
     owner.as_owner(|| Default {
-        // SAFETY: a tree of the parser; the text is a copy.
+        // SAFETY: a tree of the parser, and the function by which catalogs are read, so that the text is the one that they will
+        // show; the text is a copy.
         text: relay_errors(|| unsafe {
-            charset::decode_c(pg_sys::deparse_expression(
-                cooked,
-                ptr::null_mut(),
-                false,
-                false,
-            ))
+            let tree = pg_sys::cstring_to_text(pg_sys::nodeToString(cooked.cast()));
+            let none = pg_sys::InvalidOid;
+            let text = pg_sys::DirectFunctionCall2Coll(
+                Some(pg_sys::pg_get_expr),
+                none,
+                tree.into(),
+                none.into(),
+            );
+            charset::decode_c(pg_sys::text_to_cstring(text.cast_mut_ptr()))
         }),
         // SAFETY: trees of the planner; constants are folded in a copy.
         call: relay_errors(|| unsafe {
