@@ -5,8 +5,9 @@ use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::privilege::restricted;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
-use crate::pg::error::{relay_errors, report};
-use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{impossible, relay_errors, report};
+use pgrx::{PgSqlErrorCode as Code, direct_function_call, is_a, pg_sys};
 use std::ffi::CString;
 use std::ptr;
 
@@ -117,14 +118,9 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
         // show; the text is a copy.
         text: relay_errors(|| unsafe {
             let tree = pg_sys::cstring_to_text(pg_sys::nodeToString(cooked.cast()));
-            let none = pg_sys::InvalidOid;
-            let text = pg_sys::DirectFunctionCall2Coll(
-                Some(pg_sys::pg_get_expr),
-                none,
-                tree.into(),
-                none.into(),
-            );
-            charset::decode_c(pg_sys::text_to_cstring(text.cast_mut_ptr()))
+            let arguments = [Some(tree.into()), Some(pg_sys::InvalidOid.into())];
+            direct_function_call(pg_sys::pg_get_expr, &arguments)
+                .map_or_else(|| impossible("default"), |DecodedText(text)| text)
         }),
         // SAFETY: trees of the planner; constants are folded in a copy.
         call: relay_errors(|| unsafe {
