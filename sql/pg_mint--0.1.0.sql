@@ -287,7 +287,8 @@ CREATE FUNCTION mint.snowflake_shard_parts(id bigint, layout snowflake_layout) R
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_shard_parts_wrapper';
 COMMENT ON FUNCTION mint.snowflake_shard_parts(bigint, snowflake_layout) IS 'Internal: returns the two parts of the shard of an id, if it is split';
 
--- What the planner inlines for snowflake_decode in FROM: in SQL and not STRICT.
+-- What the planner inlines for snowflake_decode in FROM: in SQL and not STRICT. For IS NOT NULL on a key of partitions,
+-- releases of PostgreSQL 15 and 16 would forget the default partition beside an OR or IN.
 CREATE FUNCTION mint.snowflake_decode_inlined(id bigint, layout snowflake_layout) RETURNS TABLE (
     at timestamptz, shard integer, sequence bigint, parts integer[]
 )
@@ -295,7 +296,7 @@ CREATE FUNCTION mint.snowflake_decode_inlined(id bigint, layout snowflake_layout
 BEGIN ATOMIC
     SELECT snowflake_time(id, layout), snowflake_shard(id, layout), snowflake_sequence(id, layout),
            mint.snowflake_shard_parts(id, layout)
-    WHERE id IS NOT NULL AND layout IS NOT NULL;
+    WHERE (id IS NULL) IS NOT TRUE AND layout IS NOT NULL;
 END;
 COMMENT ON FUNCTION mint.snowflake_decode_inlined(bigint, snowflake_layout) IS 'Internal: returns the same as snowflake_decode';
 

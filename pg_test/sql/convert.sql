@@ -44,6 +44,11 @@ SELECT * FROM mint.conversions;
 SELECT mint.convert('customer', 'id', 'snowflake_next_id(5)') IS NOT NULL AS again;
 DROP TABLE customer; DROP SEQUENCE customer_id_seq; DROP TABLE before;
 CREATE TABLE fresh (id bigserial PRIMARY KEY);
+-- The server prints it in several lines.
+CREATE TABLE lines (id bigint PRIMARY KEY);
+SELECT mint.convert('lines', 'id', 'snowflake_next_id(CASE WHEN pg_is_in_recovery() THEN 5 ELSE 6 END)') IS NOT NULL AS done;
+SELECT mint.convert('lines', 'id', 'snowflake_next_id(CASE WHEN pg_is_in_recovery() THEN 5 ELSE 6 END)') IS NULL AS done_before;
+DROP TABLE lines;
 SELECT mint.convert('fresh', 'id', $$snowflake_next_id(7, 'twitter')$$);
 SELECT mint.convert_revert('fresh', 'id');
 SELECT last_value, is_called FROM fresh_id_seq;

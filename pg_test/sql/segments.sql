@@ -115,6 +115,11 @@ DROP SEQUENCE more;
 SELECT segment_create('more', step => 1000001);
 SELECT segment_create('not a name');
 SELECT segment_create(repeat('"', 10000000));
+-- A longer name would be cut, to 63 bytes.
+SELECT segment_create(repeat('x', 64));
+SELECT segment_create(repeat('ä', 32));
+SELECT segment_create('"' || repeat('x', 63) || '"');
+DROP SEQUENCE xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx;
 SELECT * FROM segment_next_range('orders', 0);
 SELECT * FROM segment_next_range('orders', -1);
 SELECT * FROM segment_next_range('orders', 2147483648);

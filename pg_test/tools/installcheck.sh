@@ -33,5 +33,6 @@ check() {
 }
 
 cd "$work"
+ln -s "$tests/sql" sql    # for what the tests include
 check regress/pg_regress "$tests" 'sql/*.sql' --dbname=contrib_regression
 check isolation/pg_isolation_regress "$tests/isolation" 'specs/*.spec' --load-extension=pg_mint

@@ -27,10 +27,11 @@ def sums(crate, change):
 
 
 def keep(crate):
-    """Removes what dh_clean takes for the leavings of patch, and cargo would miss."""
-    for orig in crate.rglob("*.orig"):
-        orig.unlink()
-    sums(crate, lambda files: {name: value for name, value in files.items() if not name.endswith(".orig")})
+    """Removes what dh_clean takes for the leavings of patch, which cargo would miss, and programs without their source."""
+    removed = (".orig", ".dll", ".exe")
+    for file in [file for file in crate.rglob("*") if file.suffix in removed]:
+        file.unlink()
+    sums(crate, lambda files: {name: value for name, value in files.items() if not name.endswith(removed)})
 
 
 def empty(crate):

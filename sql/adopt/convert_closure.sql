@@ -187,6 +187,7 @@ WITH RECURSIVE
         c.relname,
         c.relnamespace,
         c.relam,
+        c.reloptions,
         ARRAY(SELECT unnest(i.indkey::int2[])) AS numbers,
         ARRAY(
           SELECT unnest(i.indkey::int2[])
@@ -222,6 +223,7 @@ WITH RECURSIVE
       AND b.relname::text = ('mint_' || i.indexrelid::text)
       AND b.indrelid = i.indrelid
       AND b.relam = i.relam
+      AND b.reloptions IS NOT DISTINCT FROM i.reloptions
       AND b.numbers = i.next_numbers
       AND b.shape = i.shape
       AND b.indisunique = i.indisunique
@@ -466,7 +468,24 @@ SELECT jsonb_build_object(
         'tablespace', (
           SELECT s.spcname
           FROM pg_tablespace AS s
-          WHERE s.oid = c.reltablespace
+          WHERE s.oid = CASE c.reltablespace
+            WHEN 0 THEN (SELECT d.dattablespace FROM pg_database AS d WHERE d.datname = current_database())
+            ELSE c.reltablespace
+          END
+        ),
+        -- What follows its name.
+        'after', (
+          SELECT jsonb_agg(s.text ORDER BY s.text)
+          FROM (
+            SELECT format('ALTER INDEX %I.%I ALTER COLUMN %s SET STATISTICS %s', n.nspname, c.relname, a.attnum, a.attstattarget)
+            FROM pg_attribute AS a
+            WHERE a.attrelid = i.indexrelid AND a.attstattarget >= 0 AND i.indkey[a.attnum - 1] = 0
+            UNION ALL
+            SELECT format('ALTER INDEX %I.%I DEPENDS ON EXTENSION %I', n.nspname, c.relname, e.extname)
+            FROM pg_depend AS p
+            JOIN pg_extension AS e ON e.oid = p.refobjid AND p.refclassid = 'pg_extension'::regclass
+            WHERE p.classid = 'pg_class'::regclass AND p.objid = i.indexrelid AND p.deptype = 'x'
+          ) AS s (text)
         ),
         'constraint', (
           SELECT jsonb_build_object(
@@ -508,7 +527,7 @@ SELECT jsonb_build_object(
             AND right(d.text, length(d.tail)) = d.tail
         ),
         'predicate', pg_get_expr(i.indpred, i.indrelid),
-        'has_expressions', i.indexprs IS NOT NULL,
+        'expressions', pg_get_expr(i.indexprs, i.indrelid),
         -- How often it names each column.
         'counts', (
           SELECT jsonb_object_agg(

@@ -142,6 +142,7 @@ WITH RECURSIVE
     SELECT
       v.depth,
       'view ' || v.name AS name,
+      rtrim(pg_get_viewdef(v.oid), ';') AS query,
       -- LOCK TABLE would lock all that the view is made of.
       format('ALTER VIEW %s OWNER TO %I', v.name, pg_get_userbyid(v.relowner)) AS lock,
       format('DROP VIEW %s', v.name) AS drop,
@@ -160,11 +161,8 @@ WITH RECURSIVE
       -- Why it cannot be made again as it is.
       CASE
         WHEN v.depth >= 100 THEN 'it refers to itself'
-        WHEN v.relpersistence = 't' THEN 'it is temporary'
-        -- With the column of another type, the text could name another one of the same schema.
-        WHEN EXISTS (SELECT FROM pg_rewrite AS r WHERE r.ev_class = v.oid AND concat(r.ev_action::text, r.ev_qual::text) ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}')
-          OR EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = v.oid AND g.tgqual::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}')
-          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
+        WHEN v.relpersistence = 't'
+          THEN format('it is temporary, of a session of role "%s"', pg_get_userbyid(v.relowner))
         WHEN v.relowner <> (TABLE owner)
           THEN format('its owner is role "%s"', pg_get_userbyid(v.relowner))
         WHEN NOT has_schema_privilege(v.relowner, v.relnamespace, 'CREATE')
@@ -213,6 +211,7 @@ WITH RECURSIVE
       0,
       format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
       NULL,
+      NULL,
       format('DROP TRIGGER %I ON %s', g.tgname, g.tgrelid::regclass),
       to_jsonb(array_remove(
         ARRAY[
@@ -227,14 +226,19 @@ WITH RECURSIVE
             FROM pg_description AS d
             WHERE d.classoid = 'pg_trigger'::regclass AND d.objoid = g.oid
           )
-        ],
+        ]
+        || ARRAY(
+          SELECT format('ALTER TRIGGER %I ON %s DEPENDS ON EXTENSION %I', g.tgname, g.tgrelid::regclass, e.extname)
+          FROM pg_depend AS p
+          JOIN pg_extension AS e ON e.oid = p.refobjid AND p.refclassid = 'pg_extension'::regclass
+          WHERE p.classid = 'pg_trigger'::regclass AND p.objid = g.oid AND p.deptype = 'x'
+          ORDER BY e.extname
+        ),
         NULL
       )),
       CASE
         WHEN NOT has_function_privilege((TABLE owner), g.tgfoid, 'EXECUTE')
           THEN 'the owner of the table cannot execute its function'
-        WHEN g.tgqual::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}'
-          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
       END
     FROM pg_trigger AS g
     WHERE NOT g.tgisinternal
@@ -251,6 +255,7 @@ WITH RECURSIVE
     SELECT
       0,
       format('statistics object %I.%I', n.nspname, e.stxname),
+      NULL,
       NULL,
       format('DROP STATISTICS %I.%I', n.nspname, e.stxname),
       to_jsonb(array_remove(
@@ -271,8 +276,6 @@ WITH RECURSIVE
         WHEN e.stxowner <> (TABLE owner) THEN format('its owner is role "%s"', pg_get_userbyid(e.stxowner))
         WHEN NOT has_schema_privilege(e.stxowner, e.stxnamespace, 'CREATE')
           THEN 'its owner cannot create statistics in its schema'
-        WHEN e.stxexprs::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}'
-          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
       END
     FROM pg_statistic_ext AS e
     JOIN pg_namespace AS n ON n.oid = e.stxnamespace
@@ -290,6 +293,7 @@ WITH RECURSIVE
     SELECT
       0,
       format('privilege %s of %s on column %I of table %s', g.privilege_type, w.grantee, a.attname, a.attrelid::regclass),
+      NULL,
       NULL,
       format('REVOKE %s (%I) ON TABLE %s FROM %s', g.privilege_type, a.attname, a.attrelid::regclass, w.grantee),
       to_jsonb(ARRAY[

@@ -15,6 +15,7 @@ DECLARE
     f bigint[];
     lane record;
     user_of record;
+    sequence text;
 BEGIN
     FOR user_of IN
         SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0) AS needs
@@ -36,13 +37,19 @@ BEGIN
         RAISE EXCEPTION '% depends on % of the extension', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
             HINT = 'Change it to the function of the same name in schema "mint_sql", or drop it. Types of the extension have none.';
     END LOOP;
+    -- Those that to_extension.sql has closed.
+    FOR sequence IN SELECT format('%I.%I', 'mint_sql', left(relname, -6)) FROM pg_class JOIN pg_sequence ON seqrelid = oid
+        WHERE relnamespace = 'mint_sql'::regnamespace AND relname ~ '_[0-9]+_floor$' AND seqcycle
+    LOOP
+        EXECUTE format('DROP SEQUENCE %1$s, %1$s_floor, %1$s_ceiling', sequence);
+    END LOOP;
     FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
         f := mint_sql.layout_fields(lane.layout);
         IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN
             PERFORM mint_sql.shard_create(lane.shard, lane.layout);
         END IF;
         PERFORM mint_sql.raise_floor(mint_sql.lane(lane.layout, f, lane.shard, ''), mint_sql.lane(lane.layout, f, lane.shard, '_floor'),
-            ((ceiling - f[7]) / f[6] + 1) << f[5]::integer);
+            mint_sql.lane(lane.layout, f, lane.shard, '_ceiling'), f, ((ceiling - f[7]) / f[6] + 1) << f[5]::integer);
     END LOOP;
 END
 $$;

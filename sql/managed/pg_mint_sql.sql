@@ -13,11 +13,7 @@
 DO $$ BEGIN
     PERFORM pg_catalog.set_config('mint_sql.search_path', pg_catalog.current_setting('search_path'), false),
         pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
-END $$;
-
--- In a schema of another role, that role could replace what runs with this one's privileges.
-DO $$
-BEGIN
+    -- In a schema of another role, that role could replace what runs with this one's privileges.
     IF to_regnamespace('mint_sql') IS NULL THEN
         CREATE SCHEMA mint_sql;
         GRANT USAGE ON SCHEMA mint_sql TO PUBLIC;
@@ -26,7 +22,7 @@ BEGIN
         RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
             HINT = 'Run this as its owner, or drop the schema if it is empty.';
     ELSIF current_setting('mint_sql.back', true) IS DISTINCT FROM 'on' AND EXISTS (SELECT FROM pg_proc
-        WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_next_id' AND pronargs = 2 AND prosqlbody IS NOT NULL) THEN
+        WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_time' AND prosqlbody IS NOT NULL) THEN
         RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'For the way back to ids in SQL, run from_extension.sql.';
     END IF;
@@ -57,7 +53,10 @@ RETURN CASE WHEN octet_length(whole) <= 100 THEN whole
 -- What is wrong with a text, as the detail of its error.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_text(name text, whole text, problem text, code text DEFAULT '22P02', hint text DEFAULT NULL)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse(code, format('invalid %s: "%s"', name, mint_sql.excerpt(whole)),
-    upper(left(problem, 1)) || substr(problem, 2) || '.', hint);
+    upper(left(problem, 1) COLLATE "C") || substr(problem, 2) || '.', hint);
+-- The same, where the problem is an array: detail, hint, SQLSTATE; NULL if nothing is wrong.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_problem(name text, whole text, problem text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN problem IS NOT NULL THEN mint_sql.refuse_text(name, whole, problem[1], coalesce(problem[3], '22P02'), problem[2]) END;
 
 -- Timestamps as microseconds since 1970
 
@@ -105,15 +104,13 @@ RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'so
 CREATE OR REPLACE FUNCTION mint_sql.refuse_layout(whole text, problem text, hint text DEFAULT NULL) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse_text('input syntax for type snowflake_layout', whole, problem, '22P02',
     coalesce(hint, 'Use fields such as time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z.'));
-CREATE OR REPLACE FUNCTION mint_sql.layout_width(whole text, field text, value text, before bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION mint_sql.layout_width(whole text, field text, value text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF value !~ '^0*[0-9]{1,2}$' THEN
         PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a width in bits for field "%s"', mint_sql.excerpt(value), field));
     ELSIF value ~ '^0+$' THEN
         PERFORM mint_sql.refuse_layout(whole, format('field "%s" has zero bits', field));
-    ELSIF before IS NOT NULL THEN
-        PERFORM mint_sql.refuse_layout(whole, format('field "%s" is given more than once', field));
     END IF;
     RETURN right(value, 2)::bigint;
 END
@@ -172,46 +169,25 @@ END
 $$;
 
 -- The random start of a tick in bits.
-CREATE OR REPLACE FUNCTION mint_sql.layout_start(whole text, value text, seq bigint) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    range constant text := substring(value FROM '^random\(0*([0-9]{1,19})\)$');
-    bits bigint;
-BEGIN
-    CASE value
-        WHEN 'zero' THEN RETURN 0;
-        WHEN 'random' THEN RETURN seq - 1;
-        ELSE bits := (SELECT bit FROM generate_series(0, least(seq, 63)) AS bit WHERE power(2::numeric, bit) = range::numeric);
-    END CASE;
-    IF bits IS NULL THEN
-        PERFORM mint_sql.refuse_layout(whole, format(
-            'start "%s" is not zero, random, or random(n) with n a power of two up to the range of the sequence', mint_sql.excerpt(value)));
-    END IF;
-    RETURN bits;
-END
-$$;
-
+CREATE OR REPLACE FUNCTION mint_sql.layout_start(whole text, value text, seq bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE value WHEN 'zero' THEN 0 WHEN 'random' THEN seq - 1 ELSE coalesce(
+    (SELECT bit FROM generate_series(0, least(seq, 63)) AS bit WHERE power(2::numeric, bit) = substring(value FROM '^random\(0*([0-9]{1,19})\)$')::numeric),
+    mint_sql.refuse_layout(whole, format('start "%s" is not zero, random, or random(n) with n a power of two up to the range of the sequence',
+        mint_sql.excerpt(value)))::bigint) END;
 -- The shifts of the fields and the last tick, behind the eight that define a layout.
-CREATE OR REPLACE FUNCTION mint_sql.layout_derived(fields bigint[]) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    shard constant bigint := fields[3] + fields[4];
-    seq constant bigint := fields[5];
-    time constant bigint := fields[2];
-    shifts constant bigint[] := CASE fields[1]
-        WHEN 0 THEN ARRAY[shard + seq, seq, 0] WHEN 1 THEN ARRAY[shard + seq, 0, shard]
-        WHEN 2 THEN ARRAY[seq, time + seq, 0] WHEN 3 THEN ARRAY[0, seq + time, time]
-        WHEN 4 THEN ARRAY[shard, 0, time + shard] ELSE ARRAY[0, time, shard + time] END;
-BEGIN
-    -- The 64th bit of a layout is the sign of bigint.
-    RETURN fields || shifts || (9223372036854775807 >> (63 - time + (time + shard + seq) / 64)::integer);
-END
-$$;
+-- The 64th bit of a layout is the sign of bigint.
+CREATE OR REPLACE FUNCTION mint_sql.layout_derived(f bigint[]) RETURNS bigint[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN f || CASE f[1] WHEN 0 THEN ARRAY[f[3] + f[4] + f[5], f[5], 0] WHEN 1 THEN ARRAY[f[3] + f[4] + f[5], 0, f[3] + f[4]]
+    WHEN 2 THEN ARRAY[f[5], f[2] + f[5], 0] WHEN 3 THEN ARRAY[0, f[5] + f[2], f[2]]
+    WHEN 4 THEN ARRAY[f[3] + f[4], 0, f[2] + f[3] + f[4]] ELSE ARRAY[0, f[2], f[2] + f[3] + f[4]] END
+    || (9223372036854775807 >> (63 - f[2] + (f[2] + f[3] + f[4] + f[5]) / 64)::integer);
 CREATE OR REPLACE FUNCTION mint_sql.layout_parse(whole text) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     words text[] := regexp_split_to_array(btrim(whole, E' \t\n\f\r'), E'[ \t\n\f\r]+');
     word text;
+    field text;
+    given text[];
     value text;
     base bigint[];
     letters text := '';
@@ -236,51 +212,38 @@ BEGIN
         IF strpos(word, ':') = 0 THEN
             PERFORM mint_sql.refuse_layout(whole, format('"%s" is not of the form field:value', mint_sql.excerpt(word)));
         END IF;
+        field := split_part(word, ':', 1);
         value := substr(word, strpos(word, ':') + 1);
-        CASE split_part(word, ':', 1)
+        CASE field
             WHEN 'time' THEN
                 letters := letters || 't';
-                time := mint_sql.layout_width(whole, 'time', value, time);
+                time := mint_sql.layout_width(whole, field, value);
             WHEN 'shard' THEN
                 letters := letters || 'n';
                 IF value LIKE '%+%+%' THEN
                     PERFORM mint_sql.refuse_layout(whole, format('shard "%s" has more than two parts', mint_sql.excerpt(value)),
                         'Use two parts such as shard:5+5: write further parts as one that has the bits of both.');
-                ELSIF strpos(value, '+') > 0 THEN
-                    -- The upper part counts as given only when the lower one is right.
-                    PERFORM mint_sql.layout_width(whole, 'shard', split_part(value, '+', 1), NULL);
-                    lower_bits := mint_sql.layout_width(whole, 'shard', substr(value, strpos(value, '+') + 1), NULL);
-                    upper_bits := mint_sql.layout_width(whole, 'shard', split_part(value, '+', 1), upper_bits);
-                ELSE
-                    upper_bits := mint_sql.layout_width(whole, 'shard', value, upper_bits);
-                    lower_bits := 0;
                 END IF;
+                upper_bits := mint_sql.layout_width(whole, field, split_part(value, '+', 1));
+                lower_bits := CASE strpos(value, '+') WHEN 0 THEN 0 ELSE mint_sql.layout_width(whole, field, split_part(value, '+', 2)) END;
             WHEN 'seq' THEN
                 letters := letters || 's';
-                seq := mint_sql.layout_width(whole, 'seq', value, seq);
+                seq := mint_sql.layout_width(whole, field, value);
             WHEN 'unit' THEN
                 micros := substring(value FROM '^([0-9]+)(us|ms|s)$')::numeric
                     * CASE WHEN value ~ 'us$' THEN 1 WHEN value ~ 'ms$' THEN 1000 ELSE 1000000 END;
                 IF (micros BETWEEN 1 AND 3600000000) IS NOT TRUE THEN
                     PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a unit between 1us and 3600s', mint_sql.excerpt(value)));
-                ELSIF unit IS NOT NULL THEN
-                    PERFORM mint_sql.refuse_layout(whole, 'field "unit" is given more than once');
                 END IF;
                 unit := micros;
-            WHEN 'epoch' THEN
-                micros := mint_sql.layout_epoch(whole, value);
-                IF epoch IS NOT NULL THEN
-                    PERFORM mint_sql.refuse_layout(whole, 'field "epoch" is given more than once');
-                END IF;
-                epoch := micros;
-            WHEN 'start' THEN
-                IF start IS NOT NULL THEN
-                    PERFORM mint_sql.refuse_layout(whole, 'field "start" is given more than once');
-                END IF;
-                start := value;
-            ELSE
-                PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a field of layouts', mint_sql.excerpt(split_part(word, ':', 1))));
+            WHEN 'epoch' THEN epoch := mint_sql.layout_epoch(whole, value);
+            WHEN 'start' THEN start := value;
+            ELSE PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a field of layouts', mint_sql.excerpt(field)));
         END CASE;
+        IF field = ANY (given) THEN
+            PERFORM mint_sql.refuse_layout(whole, format('field "%s" is given more than once', field));
+        END IF;
+        given := given || field;
     END LOOP;
     time := coalesce(time, base[2]);
     seq := coalesce(seq, base[5]);
@@ -352,7 +315,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
 
 DO $$ BEGIN
     IF pg_catalog.to_regtype('mint_sql.snowflake_layout') IS NULL THEN
-        CREATE DOMAIN mint_sql.snowflake_layout AS text CHECK (pg_catalog.cardinality(mint_sql.layout_fields(VALUE)) > 0);
+        CREATE DOMAIN mint_sql.snowflake_layout AS text COLLATE "C" CHECK (pg_catalog.cardinality(mint_sql.layout_fields(VALUE)) > 0);
     END IF;
 END $$;
 COMMENT ON DOMAIN mint_sql.snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, shard and sequence';
@@ -374,12 +337,8 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
     WHEN f[6] % 1000 = 0 THEN f[6] / 1000 || 'ms' ELSE f[6] || 'us' END
     || ' epoch:' || mint_sql.time_text(f[7]) || CASE f[8] WHEN 0 THEN '' ELSE ' start:random(' || power(2::numeric, f[8])::numeric(20) || ')' END;
 -- The name of a built-in layout, by whatever text it was given; NULL for others.
-CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
-END
-$$;
+CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
 CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -576,7 +535,7 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 
 -- 64-bit ids: generating
 --
--- Each shard of a layout that is declared has two sequences. An id is made of its word, tick << bits of the sequence |
+-- Each shard of a layout that is declared has three sequences. An id is made of its word, tick << bits of the sequence |
 -- sequence, and that is the value of the counter, which only nextval moves, plus the value of the floor:
 --
 --     word = nextval(counter) + floor
@@ -584,12 +543,20 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 -- The floor only ascends. It is moved under an advisory lock, to where the next word is in the current tick. A session reads the
 -- floor before and after it draws from the counter, and draws again if the two differ. So each word is the sum of two numbers
 -- that the sequences had at the same time, of which one ascends with every draw and the other never descends: no word is
--- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that. A session that
--- commits a row has the sequences' changes before it in the WAL.
+-- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that.
+--
+-- Counter and floor are unlogged, so a call writes nothing to disk. No word is above the third sequence, the ceiling, which is
+-- logged and moved a second ahead at a time: a session that commits a row has it before the row in the WAL. A crash empties the
+-- other two, and words continue above the ceiling.
 --
 -- Only the owner can draw from a counter directly: the generator runs with the owner's privileges, and does not draw what it could
 -- not return, so calls that fail do not move a shard further ahead of the clock.
 
+-- So many microseconds in words, and the last word.
+CREATE OR REPLACE FUNCTION mint_sql.words(micros bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN least(micros::double precision / f[6] * power(2::double precision, f[5]::double precision), 4e18::double precision)::bigint;
+CREATE OR REPLACE FUNCTION mint_sql.last_word(f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (f[12] << f[5]::integer) | (9223372036854775807 >> (63 - f[5])::integer);
 CREATE OR REPLACE FUNCTION mint_sql.lane_key(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(mint_sql.layout_name(f), 'layout_' || left(md5(array_to_string(f[:8], ',')), 20));
 -- A sequence of a shard; NULL if the shard is not declared.
@@ -629,7 +596,7 @@ CREATE OR REPLACE FUNCTION mint_sql.shard_create(shard integer, layout mint_sql.
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     counter constant text := mint_sql.lane_key(mint_sql.layout_fields(layout)) || '_' || shard;
-    floor constant text := counter || '_floor';
+    name text;
     other oid;
 BEGIN
     PERFORM mint_sql.refuse_public('mint_sql.shard_create(integer, mint_sql.snowflake_layout)');
@@ -639,52 +606,76 @@ BEGIN
         RAISE EXCEPTION 'shard % of layout "%" is already declared', shard, mint_sql.layout_text(layout)
             USING ERRCODE = 'duplicate_object';
     END IF;
-    EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter);
-    EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', floor);
-    -- Default privileges can have given some to others, who could set them back.
-    FOR other IN SELECT grantee FROM pg_class, aclexplode(relacl) WHERE oid = format('mint_sql.%I', floor)::regclass AND grantee <> relowner LOOP
-        EXECUTE format('REVOKE ALL ON SEQUENCE mint_sql.%I, mint_sql.%I FROM %s', counter, floor, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+    EXECUTE format('CREATE UNLOGGED SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter);
+    EXECUTE format('CREATE UNLOGGED SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', counter || '_floor');
+    EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter || '_ceiling');
+    FOREACH name IN ARRAY ARRAY[counter, counter || '_floor', counter || '_ceiling'] LOOP
+        -- Default privileges can have given some to others, who could set them back.
+        FOR other IN SELECT grantee FROM pg_class, aclexplode(relacl) WHERE oid = format('mint_sql.%I', name)::regclass AND grantee <> relowner LOOP
+            EXECUTE format('REVOKE ALL ON SEQUENCE mint_sql.%I FROM %s', name, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+        END LOOP;
     END LOOP;
-    PERFORM setval(format('mint_sql.%I', floor)::regclass, 0);
-    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, mint_sql.layout_text(layout));
-    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', floor, layout);
+    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, layout);
+    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter || '_floor', mint_sql.layout_text(layout));
     PERFORM mint_sql.layout_declare();
 END
 $$;
 COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS 'Declares a shard of a layout, for which this server then generates ids';
--- Moves the floor so far that the next word is the given one or a later one, and returns it. A session that had to wait for another
--- goes ahead by some words more, or a queue for the lock would form at every tick.
-CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, word bigint, ahead bigint DEFAULT 0) RETURNS bigint
+CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
+    format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
+    'Use a layout with a later epoch or more bits of time.');
+-- Moves the floor so far that the next word is above the given one, and the ceiling above that, and returns the floor. A session that
+-- had to wait for another goes ahead by some words more, or a queue for the lock would form at every tick.
+CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, ceiling regclass, f bigint[], word bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
-    wanted pg_catalog.int8 := word;
+    last pg_catalog.int8 := mint_sql.last_word(f);
+    above pg_catalog.int8 := word;
+    base pg_catalog.int8;
+    top pg_catalog.int8;
+    drawn pg_catalog.int8;
 BEGIN
     -- The lock of a transaction is held to its end, that of a session after an error too: this one ends with the block, in any case.
     BEGIN
         IF NOT pg_catalog.pg_try_advisory_xact_lock(key) THEN
             PERFORM pg_catalog.pg_advisory_xact_lock(key);
-            wanted := word OPERATOR(pg_catalog.+) ahead;
+            above := word OPERATOR(pg_catalog.+) LEAST(mint_sql.words(10000, f), last OPERATOR(pg_catalog.-) GREATEST(word, 0));
         END IF;
-        wanted := wanted OPERATOR(pg_catalog.-) COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.-) 1;
-        IF wanted OPERATOR(pg_catalog.>) pg_catalog.pg_sequence_last_value(floor) THEN
-            wanted := pg_catalog.setval(floor, wanted);
+        base := pg_catalog.pg_sequence_last_value(floor);
+        top := pg_catalog.pg_sequence_last_value(ceiling);
+        drawn := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1);
+        IF base IS NULL THEN
+            PERFORM mint_sql.refuse_closed(floor);
+            above := GREATEST(above, top);
+        ELSIF base OPERATOR(pg_catalog.>) 0 AND drawn OPERATOR(pg_catalog.>) (last OPERATOR(pg_catalog.-) base) THEN
+            above := last;
+        ELSE
+            above := GREATEST(above, drawn OPERATOR(pg_catalog.+) base);
+        END IF;
+        IF top IS NULL OR above OPERATOR(pg_catalog.>=) top THEN
+            PERFORM pg_catalog.setval(ceiling, above OPERATOR(pg_catalog.+)
+                LEAST(mint_sql.words(1000000, f) OPERATOR(pg_catalog.+) 1, last OPERATOR(pg_catalog.-) GREATEST(above, 0)));
+        END IF;
+        IF base IS NULL OR above OPERATOR(pg_catalog.-) drawn OPERATOR(pg_catalog.>) base THEN
+            base := pg_catalog.setval(floor, above OPERATOR(pg_catalog.-) drawn);
         END IF;
         RAISE SQLSTATE 'MINT0';
     EXCEPTION WHEN SQLSTATE 'MINT0' THEN
-        RETURN pg_catalog.pg_sequence_last_value(floor);
+        RETURN base;
     END;
 END
 $$;
-CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
-    format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
-    'Use a layout with a later epoch or more bits of time.');
 CREATE OR REPLACE FUNCTION mint_sql.refuse_tick(tick bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN tick > 0 THEN mint_sql.refuse_end(layout)
     ELSE mint_sql.refuse('58000', format('epoch of layout "%s" is in the future', mint_sql.layout_text(layout)),
         format('The epoch of the layout is %s.', mint_sql.time_text((mint_sql.layout_fields(layout))[7])),
         'Use a layout with an epoch in the past. If the system clock is wrong, correct it.') END;
+-- A shard that to_extension.sql has closed, for a session that is within an older function.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_closed(floor regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN (pg_sequence_parameters(floor)).cycle_option
+    THEN mint_sql.refuse('40001', 'functions of schema "mint_sql" were replaced', format('Sequence %s is closed.', floor), 'Repeat the transaction.') END;
 CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -731,37 +722,54 @@ DECLARE
     f pg_catalog.int8[] := mint_sql.layout_fields(layout);
     counter pg_catalog.regclass := mint_sql.lane(layout, f, shard, '');
     floor pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_floor');
+    ceiling pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_ceiling');
     now pg_catalog.int8;
     base pg_catalog.int8;
+    top pg_catalog.int8;
     tick pg_catalog.int8;
     word pg_catalog.int8;
 BEGIN
-    IF floor IS NULL THEN
+    IF ceiling IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, layout);
     END IF;
     -- The id is of the time at which the call began, or of a later one.
     now := mint_sql.now_tick(f);
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
-        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.+) base;
-        IF word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] THEN
+        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1);
+        -- In a layout of 63 bits, no word is after the last one.
+        IF base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>=) (9223372036854775807 OPERATOR(pg_catalog.-) base) THEN
+            PERFORM mint_sql.refuse_end(layout);
+        END IF;
+        word := word OPERATOR(pg_catalog.+) base;
+        IF base IS NULL OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] OR word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) THEN
             -- The clock can have been set back meanwhile.
             tick := mint_sql.now_tick(f);
             now := LEAST(now, tick);
             IF tick OPERATOR(pg_catalog.<) 0 OR tick OPERATOR(pg_catalog.>) f[12] THEN
                 PERFORM mint_sql.refuse_tick(tick, layout);
             END IF;
-            base := mint_sql.raise_floor(counter, floor, mint_sql.first_word(tick, f), (10000 OPERATOR(pg_catalog./) f[6]) OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4);
-        ELSIF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-            PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
+            base := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) OPERATOR(pg_catalog.-) 1);
+            -- After a crash, the ceiling can be far ahead of the clock.
+            CONTINUE WHEN word IS NULL;
+        ELSE
+            IF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
+                PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
+            END IF;
+            IF word OPERATOR(pg_catalog.>=) top THEN
+                IF top OPERATOR(pg_catalog.=) mint_sql.last_word(f) THEN
+                    PERFORM mint_sql.refuse_end(layout);
+                END IF;
+                base := mint_sql.raise_floor(counter, floor, ceiling, f, word);
+            END IF;
         END IF;
-        word := pg_catalog.nextval(counter) OPERATOR(pg_catalog.+) base;
-        tick := word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4;
-        EXIT WHEN tick OPERATOR(pg_catalog.>=) now AND base OPERATOR(pg_catalog.=) pg_catalog.pg_sequence_last_value(floor);
+        word := pg_catalog.nextval(counter);
+        CONTINUE WHEN base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>) (9223372036854775807 OPERATOR(pg_catalog.-) base);
+        word := word OPERATOR(pg_catalog.+) base;
+        top := pg_catalog.pg_sequence_last_value(ceiling);
+        EXIT WHEN word OPERATOR(pg_catalog.<=) top AND (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>=) now
+            AND base OPERATOR(pg_catalog.=) pg_catalog.pg_sequence_last_value(floor);
     END LOOP;
-    IF tick OPERATOR(pg_catalog.>) f[12] THEN
-        PERFORM mint_sql.refuse_end(layout);
-    END IF;
     RETURN mint_sql.id_of(word, shard, f);
 END
 $$;
@@ -823,8 +831,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_pat
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
     shard constant integer := mint_sql.snowflake_shard(id, layout);
-    at constant timestamptz := mint_sql.snowflake_time(id, layout);
-    ahead constant bigint := mint_sql.micros(at) - mint_sql.now_micros();
+    ahead constant bigint := mint_sql.micros(mint_sql.snowflake_time(id, layout)) - mint_sql.now_micros();
     floor constant regclass := mint_sql.lane(layout, f, shard, '_floor');
 BEGIN
     PERFORM mint_sql.refuse_public('mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout)');
@@ -834,30 +841,35 @@ BEGIN
         PERFORM mint_sql.refuse('22023', format('id is %s ahead of the system clock', mint_sql.duration_text(ahead)),
             'A shard can start at most 1 h ahead of the clock.', 'Wait, or correct the system clock.');
     END IF;
-    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor,
-        ((mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout)) + 1);
+    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor, mint_sql.lane(layout, f, shard, '_ceiling'), f,
+        (mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout));
     RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, bigint, bigint),
+REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, regclass, bigint[], bigint),
     mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
 CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
-    word constant bigint := pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))
-        + coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), -1);
+    word constant bigint := coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))
+        + coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), -1), pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_ceiling')));
 BEGIN
-    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(word, shard, f) END;
+    -- A call at the end of a layout can have drawn a word after the last one.
+    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(least(word, mint_sql.last_word(f)), shard, f) END;
 END
 $$;
 CREATE OR REPLACE VIEW mint_sql.shards AS
-SELECT shard, layout, mint_sql.last_id(shard, layout) AS last_id
+SELECT shard, layout, mint_sql.last_id(shard, layout) AS last_id, name
 FROM (
-    SELECT substring(s.relname FROM '([0-9]+)$')::integer AS shard, obj_description(s.oid, 'pg_class') AS layout
+    -- A dump without comments has the names of layouts that are built in.
+    SELECT substring(s.relname FROM '([0-9]+)_floor$')::integer AS shard, coalesce(obj_description(s.oid, 'pg_class'),
+        (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE s.relname ~ ('^' || name || '_[0-9]+_floor$'))) AS layout,
+        s.relname AS name
     FROM pg_class AS s
-    WHERE s.relkind = 'S' AND s.relnamespace = 'mint_sql'::regnamespace AND s.relname ~ '_[0-9]+$'
+    JOIN pg_sequence AS q ON q.seqrelid = s.oid AND NOT q.seqcycle
+    WHERE s.relnamespace = 'mint_sql'::regnamespace AND s.relname ~ '_[0-9]+_floor$'
 ) AS s;
 COMMENT ON VIEW mint_sql.shards IS 'Shows the shards that are declared, and the last id of each';
 
@@ -970,22 +982,18 @@ BEGIN ATOMIC
         FROM generate_series(1, 26) AS place
     ) AS b;
 END;
-
 CREATE OR REPLACE FUNCTION mint_sql.base32_text(id uuid, digits text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
     SELECT string_agg(substr(digits, substr(bits, place, 5)::bit(5)::integer + 1, 1), '' ORDER BY place)
     FROM (SELECT '00' || ('x' || encode(uuid_send(id), 'hex'))::bit(128)::text AS bits) AS b, generate_series(1, 126, 5) AS place;
 END;
-
 CREATE OR REPLACE FUNCTION mint_sql.ulid_to_uuid(id text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    digits constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-    problem constant text[] := mint_sql.base32_problem(id, digits || 'abcdefghjkmnpqrstvwxyz', 'ULID');
+    id constant text COLLATE "C" := $1;
+    digits constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 BEGIN
-    IF problem IS NOT NULL THEN
-        PERFORM mint_sql.refuse_text('ULID', id, problem[1], problem[3], problem[2]);
-    END IF;
+    PERFORM mint_sql.refuse_problem('ULID', id, mint_sql.base32_problem(id, digits || 'abcdefghjkmnpqrstvwxyz', 'ULID'));
     RETURN mint_sql.base32_uuid(mint_sql.ascii_upper(id), digits);
 END
 $$;
@@ -1010,22 +1018,17 @@ CREATE OR REPLACE FUNCTION mint_sql.prefix_problem(prefix text) RETURNS text LAN
     WHEN prefix ~ '[^abcdefghijklmnopqrstuvwxyz_]' THEN 'the prefix has characters other than a to z and the underscore'
     WHEN prefix ~ '^_|_$' THEN 'the prefix begins or ends with an underscore'
     WHEN length(prefix) > 63 THEN format('the prefix has %s characters, and at most 63 are allowed', length(prefix)) END;
-CREATE OR REPLACE FUNCTION mint_sql.check_prefix(prefix text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF mint_sql.prefix_problem(prefix) IS NOT NULL THEN
-        PERFORM mint_sql.refuse_text('TypeID prefix', prefix, mint_sql.prefix_problem(prefix), '22023',
-            'Use up to 63 lower case letters and underscores, with a letter at both ends, or an empty prefix.');
-    END IF;
-END
-$$;
+CREATE OR REPLACE FUNCTION mint_sql.check_prefix(prefix text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN mint_sql.prefix_problem(prefix) IS NOT NULL THEN mint_sql.refuse_text('TypeID prefix', prefix, mint_sql.prefix_problem(prefix), '22023',
+    'Use up to 63 lower case letters and underscores, with a letter at both ends, or an empty prefix.') END;
 
 -- What is wrong with a TypeID: detail, hint and SQLSTATE; NULL if nothing is.
 CREATE OR REPLACE FUNCTION mint_sql.typeid_problem(id text) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    id constant text COLLATE "C" := $1;
     problem text := mint_sql.length_problem(id);
-    prefix constant text := substring(id FROM '^(.*)_');
+    prefix constant text COLLATE "C" := substring(id FROM '^(.*)_');
 BEGIN
     IF problem IS NULL AND prefix = '' THEN
         problem := 'the separator has no prefix before it';
@@ -1039,6 +1042,8 @@ $$;
 
 CREATE OR REPLACE FUNCTION mint_sql.typeid(prefix text, id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    prefix constant text COLLATE "C" := $1;
 BEGIN
     PERFORM mint_sql.check_prefix(prefix);
     RETURN prefix || CASE prefix WHEN '' THEN '' ELSE '_' END || mint_sql.base32_text(id, '0123456789abcdefghjkmnpqrstvwxyz');
@@ -1048,25 +1053,21 @@ COMMENT ON FUNCTION mint_sql.typeid(text, uuid) IS 'Returns the TypeID of a pref
 CREATE OR REPLACE FUNCTION mint_sql.typeid_uuid(id text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    problem constant text[] := mint_sql.typeid_problem(id);
+    id constant text COLLATE "C" := $1;
 BEGIN
-    IF problem IS NOT NULL THEN
-        PERFORM mint_sql.refuse_text('TypeID', id, problem[1], problem[3], problem[2]);
-    END IF;
+    PERFORM mint_sql.refuse_problem('TypeID', id, mint_sql.typeid_problem(id));
     RETURN mint_sql.base32_uuid(right(id, 26), '0123456789abcdefghjkmnpqrstvwxyz');
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid_uuid(text) IS 'Returns the UUID of a TypeID';
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid_prefix(id text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN CASE WHEN mint_sql.typeid_uuid(id) IS NOT NULL THEN coalesce(substring(id FROM '^(.*)_'), '') END;
+RETURN CASE WHEN mint_sql.typeid_uuid(id) IS NOT NULL THEN coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') END;
 COMMENT ON FUNCTION mint_sql.typeid_prefix(text) IS 'Returns the prefix of a TypeID';
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM mint_sql.check_prefix(prefix);
-    RETURN mint_sql.typeid_problem(id) IS NULL AND coalesce(substring(id FROM '^(.*)_'), '') = prefix;
+    PERFORM mint_sql.check_prefix(prefix COLLATE "C");
+    RETURN mint_sql.typeid_problem(id) IS NULL AND coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') = prefix COLLATE "C";
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
@@ -1076,7 +1077,7 @@ COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text
 CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    CASE encoding
+    CASE encoding COLLATE "C"
         WHEN 'base58' THEN RETURN '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
         WHEN 'base58btc' THEN RETURN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
         WHEN 'base62' THEN RETURN '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -1090,10 +1091,10 @@ BEGIN
     RETURN NULL;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.id_to_text(id bigint, encoding text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    encoding constant text COLLATE "C" := $2;
     digits constant text := mint_sql.encoding_digits(encoding);
     radix constant integer := length(digits);
     rest bigint := id;
@@ -1115,19 +1116,20 @@ COMMENT ON FUNCTION mint_sql.id_to_text(bigint, text) IS 'Returns an id as short
 CREATE OR REPLACE FUNCTION mint_sql.id_from_text(id text, encoding text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    symbols constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
-    digits constant text := mint_sql.encoding_digits(encoding);
+    id constant text COLLATE "C" := $1;
+    encoding constant text COLLATE "C" := $2;
+    symbols constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
+    digits constant text COLLATE "C" := mint_sql.encoding_digits(encoding);
     is_lenient constant boolean := encoding IN ('crockford', 'crockford-check', 'hex', 'tsid');
     -- Every character that is read, in the case of the digits; one that stands for a digit is that digit.
-    read text := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
+    read text COLLATE "C" := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
         WHEN is_lenient THEN translate(mint_sql.ascii_upper(id), 'OIL', '011') ELSE id END;
-    symbol text;
-    digit text;
+    symbol text COLLATE "C";
+    digit text COLLATE "C";
     place integer := 0;
     value numeric := 0;
     count integer := 0;
     name constant text := encoding || ' id';
-    problem text[];
 BEGIN
     IF mint_sql.length_problem(id) IS NOT NULL THEN
         PERFORM mint_sql.refuse_text(name, id, mint_sql.length_problem(id));
@@ -1142,8 +1144,7 @@ BEGIN
             IF digit = '' THEN
                 digit := substring(id FROM '([^-])-*$');
             END IF;
-            problem := mint_sql.digit_problem(digit, digits, encoding);
-            PERFORM mint_sql.refuse_text(name, id, problem[1], '22P02', problem[2]);
+            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(digit, digits, encoding));
         END IF;
         read := substring(read FROM '^(.*)[^-]-*$');
     END IF;
@@ -1152,8 +1153,7 @@ BEGIN
         place := place + 1;
         CONTINUE WHEN digit = '-' AND encoding <> 'base64url' AND encoding LIKE 'crockford%';
         IF strpos(digits, digit) = 0 THEN
-            problem := mint_sql.digit_problem(substr(id, place, 1), digits, encoding);
-            PERFORM mint_sql.refuse_text(name, id, problem[1], '22P02', problem[2]);
+            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(substr(id, place, 1), digits, encoding));
         ELSIF value = 0 AND count > 0 AND NOT is_lenient THEN
             PERFORM mint_sql.refuse_text(name, id, format('the leading digit "%s" has the value zero', left(digits, 1)), '22P02',
                 'Remove the leading digits whose value is zero.');
@@ -1165,8 +1165,7 @@ BEGIN
             read := CASE WHEN encoding LIKE 'crockford%' THEN replace(read, '-', '0') ELSE read END;
             place := length(read) - length(ltrim(read, digits));
             EXIT WHEN place = length(read);
-            problem := mint_sql.digit_problem(substr(id, place + 1, 1), digits, encoding);
-            PERFORM mint_sql.refuse_text(name, id, problem[1], '22P02', problem[2]);
+            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(substr(id, place + 1, 1), digits, encoding));
         END IF;
     END LOOP;
     IF value > 9223372036854775807 THEN

@@ -4,11 +4,11 @@ use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::{
-    any_of, as_node, call, compare, constant, copy, elements, int8, list, timestamptz,
+    any_of, as_node, call, compare, constant, copy, elements, int8, least, list, timestamptz,
 };
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::key::Table;
-use crate::time_predicates::predicate::{Candidate, Form, candidate, has_candidate};
+use crate::time_predicates::predicate::{Candidate, Form, candidate, candidates};
 use crate::time_predicates::span::Span;
 use crate::time_predicates::{estimate, key, proof, setting};
 use pgrx::pg_sys;
@@ -181,7 +181,8 @@ impl Planning {
         unsafe {
             let own = (*self.table.planned).relid;
             if let Some(parts) = as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
-                if !has_candidate(condition, own) {
+                let found = candidates(condition, own);
+                if found.is_empty() {
                     return None;
                 }
                 // One of them is true: in each, bounds have the place that they would have alone.
@@ -189,10 +190,11 @@ impl Planning {
                     let all = self.extend(pg_sys::make_ands_implicit(part.cast()), true);
                     pg_sys::make_ands_explicit(all).cast()
                 });
+                let any = Some(any_of(extended));
                 return Some(Derived {
-                    any: Some(any_of(extended)),
+                    bounds: found.iter().filter_map(|found| self.least(found)).collect(),
+                    any,
                     is_equivalent: true,
-                    ..Derived::default()
                 });
             }
             let found = candidate(condition, own)?;
@@ -219,9 +221,29 @@ impl Planning {
                 pg_sys::make_ands_explicit(all).cast()
             }));
             Some(Derived {
+                bounds: self.least(&found).into_iter().collect(),
                 any: Some(any),
                 is_equivalent,
-                ..Derived::default()
+            })
+        }
+    }
+
+    /// Returns a bound that every id is within, for a key of partitions.
+    ///
+    /// Beside conditions of which some must be true, IS NOT NULL makes releases of PostgreSQL 15 and 16 forget the default
+    /// partition: `id IS NOT NULL AND (id = 5 OR id = 7)`. min() and max() add it. Another bound keeps it apart.
+    unsafe fn least(self, found: &Candidate) -> Option<Bounding> {
+        // SAFETY: nodes of the planner's.
+        unsafe {
+            if (*self.table.planned).part_scheme.is_null() {
+                return None;
+            }
+            let operator = self.operator(found, GREATER_EQUAL)?;
+            Some(Bounding {
+                comparison: compare(operator, copy(found.id), least(pg_sys::exprType(found.id))),
+                side: (found.column, GREATER_EQUAL),
+                is_end: true,
+                at: Some(i64::MIN),
             })
         }
     }

@@ -144,6 +144,25 @@ pub unsafe fn has_candidate(condition: *mut pg_sys::Node, table: pg_sys::Index) 
     }
 }
 
+/// Returns the candidates in a condition and in parts of it.
+///
+/// # Safety
+/// A node of the planner's.
+pub unsafe fn candidates(condition: *mut pg_sys::Node, table: pg_sys::Index) -> Vec<Candidate> {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        match as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
+            Some(several) if (*several).boolop != pg_sys::BoolExprType::NOT_EXPR => {
+                nodes((*several).args)
+                    .flat_map(|part| candidates(part, table))
+                    .collect()
+            }
+            Some(_) => Vec::new(),
+            None => candidate(condition, table).into_iter().collect(),
+        }
+    }
+}
+
 /// Returns whether there is a candidate among the conditions of a query.
 ///
 /// # Safety

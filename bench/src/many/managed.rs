@@ -39,31 +39,35 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     ];
     let rounds = scale.pick(9, 5);
     let ids = scale.pick(20_000, 5_000);
+    let transactions = scale.pick(4_000, 1_000);
     let mut table = Table::new(
         "managed",
         "Ids in SQL alone",
         &format!(
             "Microseconds per id of all sessions together, which draw {ids} ids each in `SELECT array_agg(f()) FROM (SELECT \
-             generate_series(1, n) OFFSET 0) AS s`; medians of {rounds} rounds in which all take turns. The ratio and its \
+             generate_series(1, n) OFFSET 0) AS s`, or {transactions} in as many transactions, `SELECT f()` with \
+             `synchronous_commit = on`; medians of {rounds} rounds in which all take turns. The ratio and its \
              quartiles are those of the rounds, to Instagram's function in the same round. Duplicates: ids that a session got \
              and another, or the same, had already, of all ids of the row. [Managed clouds](../../docs/guides/managed-clouds.md) \
              has the file."
         ),
         &[
-            "generator", "sessions", "us", "of Instagram's", "lower quartile", "upper quartile",
-            "ids", "duplicates",
+            "generator", "sessions", "ids in a transaction", "us", "of Instagram's",
+            "lower quartile", "upper quartile", "ids", "duplicates",
         ],
     );
-    for clients in CLIENTS {
+    let runs = CLIENTS.map(|clients| [(clients, ids, false), (clients, transactions, true)]);
+    for (clients, ids, alone) in runs.into_iter().flatten() {
         let mut taken = vec![Vec::new(); forms.len()];
         let mut repeated = vec![0; forms.len()];
         for round in 0..rounds {
             report::progress(&format!(
-                "  {clients} sessions, round {} of {rounds}",
+                "  {clients} sessions, {} in a transaction, round {} of {rounds}",
+                if alone { 1 } else { ids },
                 round + 1
             ));
             for ((form, taken), repeated) in forms.iter().zip(&mut taken).zip(&mut repeated) {
-                let (nanos, duplicates) = draw(server, clients, form, ids);
+                let (nanos, duplicates) = draw(server, clients, form, ids, alone);
                 taken.push(nanos / 1e3 / (clients * ids) as f64);
                 *repeated += duplicates;
             }
@@ -78,6 +82,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             table.row(&[
                 form.name.to_owned(),
                 clients.to_string(),
+                if alone { 1 } else { ids }.to_string(),
                 number(Spread::of(own).median),
                 number(ratio.median),
                 number(ratio.quartiles.0),
@@ -91,21 +96,31 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
 }
 
 /// Returns the nanoseconds until the last session has its ids, and how many of them are not the first of their value.
-fn draw(server: &Server, clients: usize, form: &Candidate, ids: usize) -> (f64, usize) {
-    let query = format!(
-        "SELECT array_agg({}) FROM (SELECT generate_series(1, {ids}) OFFSET 0) AS s",
-        form.expression()
-    );
+fn draw(
+    server: &Server,
+    clients: usize,
+    form: &Candidate,
+    ids: usize,
+    alone: bool,
+) -> (f64, usize) {
+    let call = form.expression();
+    let query =
+        format!("SELECT array_agg({call}) FROM (SELECT generate_series(1, {ids}) OFFSET 0) AS s");
+    let single = format!("SELECT {call}");
     let start = Barrier::new(clients + 1);
     std::thread::scope(|scope| {
         let drawing: Vec<_> = (0..clients)
             .map(|_| {
-                let (start, query) = (&start, &query);
+                let (start, query, single) = (&start, &query, &single);
                 scope.spawn(move || {
                     let mut session = server.connect("postgres");
                     // Warms up: plans are made, and catalogs read.
                     session.run(&query.replace(&ids.to_string(), "100"));
+                    session.run("SET synchronous_commit = on");
                     start.wait();
+                    if alone {
+                        return (0..ids).map(|_| session.one(single)).collect();
+                    }
                     session.one::<Vec<i64>>(query)
                 })
             })

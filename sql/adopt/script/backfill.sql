@@ -33,7 +33,7 @@ BEGIN
       page := page OPERATOR(pg_catalog.+) 10::pg_catalog.int8;
       IF page OPERATOR(pg_catalog.>) shown THEN
         shown := page OPERATOR(pg_catalog.+) tenth;
-        RAISE NOTICE '$shown$: % of % pages', page, pages;
+        RAISE NOTICE '$shown$: % of % pages', pg_catalog.int8smaller(page, pages), pages;
       END IF;
     END LOOP;
     SET LOCAL ROLE $owner$;

@@ -7,9 +7,11 @@ use crate::adopt::convert::plan::PlanRow;
 use crate::adopt::convert::run::Patience;
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::convert::{checks, plan, record, revert, run};
+use crate::pg::backend::guc;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{inform, report, required};
+use mint_core::adopt::rename::portable;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
@@ -40,13 +42,16 @@ fn convert_plan(
         name!(note, Option<DecodedText>),
     ),
 > {
-    let table = find(table_name, column_name);
-    let rows = plan_of(&table, new_default.map(|text| text.0).as_deref());
+    // Literals of the server and of the script are of one form, which is read alike in any session.
+    let rows = guc::with(&[(c"standard_conforming_strings", c"on")], || {
+        let table = find(table_name, column_name);
+        plan_of(&table, new_default.map(|text| text.0).as_deref())
+    });
     TableIterator::new((1..).zip(rows).map(|(number, row)| {
         (
             number,
             row.phase,
-            row.command.map(DecodedText),
+            row.command.map(|text| DecodedText(portable(&text))),
             row.object.map(DecodedText),
             row.lock.map(DecodedText),
             row.rewrites,

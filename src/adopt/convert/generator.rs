@@ -115,7 +115,7 @@ impl NewDefault {
     }
 
     /// Returns whether each call mints in the same lane.
-    fn is_one_lane(&self) -> bool {
+    pub fn is_one_lane(&self) -> bool {
         self.call
             .arguments
             .iter()

@@ -5,7 +5,7 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::{self, new_ids};
-use crate::adopt::convert::generator::{Floor, NewDefault};
+use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::steps::ConvertStep;
@@ -58,7 +58,6 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
         refuse_blocked(&table);
         refuse(checks::of_generator(&table, generator));
         refuse(new_ids::meet(&table, floor));
-        refuse_unordered(&table, floor);
         let record = ConversionRecord::of(&table);
         refuse(checks::too_long(&table, record.as_ref()));
         let steps = steps::convert(&table, &generator.text, record.as_ref());
@@ -69,20 +68,6 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
         }
         way_back(&table, record.is_some())
     }))
-}
-
-/// Refuses a default whose smallest id is not known, unless the table is empty: a counter that does not always draw from the
-/// same sequence.
-fn refuse_unordered(table: &TargetTable, floor: Floor) {
-    if floor == Floor::Unknown && new_ids::largest(table).is_some() {
-        report(
-            Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-            "the new default does not always draw from the same sequence",
-        )
-        .detail("Whether its ids are above those of the table is not known.")
-        .hint("Name one sequence in the default, or use ALTER TABLE ... SET DEFAULT.")
-        .raise();
-    }
 }
 
 /// Returns whether the column has that default already, and no sequence.

@@ -237,6 +237,11 @@ impl Owned {
         self.as_owner(|| spi::one(&query, &[]))
     }
 
+    /// Parses a query as the owner: nothing of it is planned or run. Raises its error.
+    pub fn parse(&self, query: &str) {
+        self.as_owner(|| spi::parse(query));
+    }
+
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and
     /// the caller of this function looks afterwards whether they have altered it.
     pub fn run<'a>(&self, statements: impl Iterator<Item = &'a str>) {

@@ -5,8 +5,9 @@ use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::privilege::restricted;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
-use crate::pg::error::{relay_errors, report};
-use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{impossible, relay_errors, report};
+use pgrx::{PgSqlErrorCode as Code, direct_function_call, is_a, pg_sys};
 use std::ffi::CString;
 use std::ptr;
 
@@ -113,14 +114,13 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
         })
     });
     owner.as_owner(|| Default {
-        // SAFETY: a tree of the parser; the text is a copy.
+        // SAFETY: a tree of the parser, and the function by which catalogs are read, so that the text is the one that they will
+        // show; the text is a copy.
         text: relay_errors(|| unsafe {
-            charset::decode_c(pg_sys::deparse_expression(
-                cooked,
-                ptr::null_mut(),
-                false,
-                false,
-            ))
+            let tree = pg_sys::cstring_to_text(pg_sys::nodeToString(cooked.cast()));
+            let arguments = [Some(tree.into()), Some(pg_sys::InvalidOid.into())];
+            direct_function_call(pg_sys::pg_get_expr, &arguments)
+                .map_or_else(|| impossible("default"), |DecodedText(text)| text)
         }),
         // SAFETY: trees of the planner; constants are folded in a copy.
         call: relay_errors(|| unsafe {

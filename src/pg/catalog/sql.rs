@@ -20,7 +20,7 @@ use crate::pg::catalog::{relation, spi};
 use crate::pg::charset;
 use crate::pg::datum::json::{self, JsonText};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{impossible, relay_errors, report};
+use crate::pg::error::{relay_errors, report};
 use pgrx::datum::DatumWithOid;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 use serde::Deserialize;
@@ -106,13 +106,17 @@ pub fn ask_view<T: FromDatum + IntoDatum>(
     guarded(|| binding::restrict_to(bound, || spi::one(&query, arguments)))
 }
 
-/// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.
+/// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`. The server would cut a part of more than
+/// 63 bytes.
 pub fn quoted(name: &str) -> String {
     check_length(name);
     let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
-        FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place)";
+        FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place) HAVING max(octet_length(part)) < 64";
     let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
-    answer.map_or_else(|| impossible("name"), |answer| answer.0)
+    answer.map_or_else(
+        || too_long("A part of the name has more than 63 bytes."),
+        |answer| answer.0,
+    )
 }
 
 /// Raises an error unless a name is short enough for the server's parser of names: at each quote it scans the rest of the text,
@@ -120,14 +124,19 @@ pub fn quoted(name: &str) -> String {
 fn check_length(name: &str) {
     // Enough for a database, a schema and a name of nothing but quotes, in quotes.
     const LONGEST: usize = 400;
-    if name.len() > LONGEST {
-        report(Code::ERRCODE_NAME_TOO_LONG, "relation name is too long")
-            .detail(format!(
-                "The name has {} bytes, but at most {LONGEST} are allowed.",
-                name.len()
-            ))
-            .raise();
+    let length = name.len();
+    if length > LONGEST {
+        too_long(&format!(
+            "The name has {length} bytes, but at most {LONGEST} are allowed."
+        ));
     }
+}
+
+#[cold]
+fn too_long(detail: &str) -> ! {
+    report(Code::ERRCODE_NAME_TOO_LONG, "relation name is too long")
+        .detail(detail)
+        .raise()
 }
 
 /// Quotes an identifier.

@@ -3,12 +3,13 @@
 pub mod blocker;
 mod executors;
 pub mod new_ids;
+pub mod rebound;
 mod sequences;
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::sequences::of_record;
 pub use crate::adopt::convert::checks::sequences::of_sequences;
-use crate::adopt::convert::generator::NewDefault;
+use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::sql;
@@ -57,7 +58,24 @@ pub fn of_generator(table: &TargetTable, generator: &NewDefault) -> Vec<Blocker>
     draws
         .into_iter()
         .chain(executors::lacking(table, generator))
+        .chain(unordered(table, generator))
         .collect()
+}
+
+/// Returns the blocker of a counter that does not always draw from the same sequence, unless the table is empty.
+fn unordered(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
+    if generator.floor(table) != Floor::Unknown
+        || generator.is_one_lane()
+        || new_ids::largest(table).is_none()
+    {
+        return None;
+    }
+    let blocker = Blocker::state(
+        "the new default does not always draw from the same sequence".to_owned(),
+        "Whether its ids are above those of the table is not known.",
+        "Name one sequence in the default, or use ALTER TABLE ... SET DEFAULT.",
+    );
+    Some(blocker.unsupported())
 }
 
 /// Returns the blocker of a record that is too long to be read again.

@@ -1,10 +1,10 @@
 //! What prevents a conversion in the rows that new ids meet: ids of before, checks, missing partitions.
 
 use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::catalog::sql;
-use mint_core::adopt::rename::has_qualified_name;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -55,32 +55,12 @@ fn holds(table: &TargetTable, id: i64, column: &str, expression: &str) -> bool {
     table.access().evaluate(&value) != Some(false)
 }
 
-/// Checks that no text means something else for a bigint: a function or an operator of a schema could have a namesake of any
-/// role there, which would be called in its place.
+/// Checks that each check calls for the id what it calls for others: the server looks up its names again.
 fn mislead(table: &TargetTable) -> Option<Blocker> {
-    let column = table.column();
-    if column.type_oid == u32::from(pgrx::pg_sys::INT8OID) {
-        return None;
-    }
-    // The value of a domain's own check is a bigint already.
-    let is_narrow = column.is_narrow();
-    let mut checks = table.checks.iter();
-    let misleading = |text: &&String| has_qualified_name(text);
-    let text = checks
-        .by_ref()
-        .filter(|check| is_narrow || check.domain.is_none())
-        .map(|check| &check.text)
-        .chain(table.partitions.iter().flatten())
-        .find(misleading)?;
-    let blocker = Blocker::state(
-        format!(
-            "a check or partition of {} calls what is not of schema \"pg_catalog\"",
-            table.what()
-        ),
-        format!("It is {text}, and can mean something else for a bigint."),
-        "Drop it, and create it again afterwards.",
-    );
-    Some(blocker.unsupported())
+    let column = (table.oid.into(), table.column().number);
+    rebound::blockers(&[column], Texts::Checks)
+        .into_iter()
+        .next()
 }
 
 fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {

@@ -108,7 +108,11 @@ pub struct LinkedIndex {
     /// What comes behind the name of the table, without the predicate; none if that cannot be told.
     pub definition: Option<String>,
     pub predicate: Option<String>,
-    has_expressions: bool,
+    /// Its expressions, as a list.
+    pub expressions: Option<String>,
+    /// Statements on it that its definition does not have.
+    #[serde(deserialize_with = "list")]
+    pub after: Vec<String>,
     /// How often it names each column of the closure, by the column's number.
     pub counts: BTreeMap<i16, usize>,
     /// Whether its successor is valid; none if there is no successor.
@@ -184,7 +188,7 @@ impl Closure {
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
-        let changed: Vec<_> = found.changed().map(LinkedColumn::place).collect();
+        let changed = found.places();
         found.recreated = Recreated::of(&changed);
         // Columns that refer to it and are bigint stay as they are.
         let names = |relation: u32, counts: &BTreeMap<i16, usize>| {
@@ -218,6 +222,11 @@ impl Closure {
                 member.is_narrow()
             }
         })
+    }
+
+    /// Returns the tables and numbers of the columns that the script changes.
+    pub fn places(&self) -> Vec<(pgrx::pg_sys::Oid, i16)> {
+        self.changed().map(LinkedColumn::place).collect()
     }
 
     /// Returns whether there is a script for this column: it is integer, or others that refer to it are, or were.
@@ -263,7 +272,7 @@ impl Closure {
 impl LinkedIndex {
     /// Returns whether its text has names of functions, of operators or of types.
     pub fn has_expression(&self) -> bool {
-        self.predicate.is_some() || self.has_expressions
+        self.predicate.is_some() || self.expressions.is_some()
     }
 
     pub fn quoted(&self) -> String {

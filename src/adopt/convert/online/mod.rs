@@ -11,5 +11,7 @@ pub mod closure;
 mod columns;
 mod obstacles;
 mod recreated;
+mod rehearsal;
+mod rows;
 pub mod script;
 mod swap;

@@ -1,41 +1,20 @@
 //! What prevents the script.
 
 use crate::adopt::convert::checks::blocker::Blocker;
-use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
+use crate::adopt::convert::checks::rebound::{self, Texts};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
 use crate::adopt::convert::online::columns::{self, Direction};
 use crate::adopt::convert::online::recreated::Recreated;
+use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
-use mint_core::adopt::rename::has_qualified_name;
 
 impl Closure {
     /// Returns what prevents the script.
     pub fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
         let changed = self.changed();
         let mut found: Vec<Blocker> = changed.flat_map(|member| member.blockers(table)).collect();
-        let mut indexes = self.indexes.iter();
-        if let Some(index) =
-            indexes.find(|index| index.constraint.is_some() && index.method != "btree")
-        {
-            let blocker = Blocker::state(
-                format!("constraint \"{}\" is WITHOUT OVERLAPS", index.name),
-                "Its index cannot be built concurrently.",
-                "Drop it, and add it again after the swap.",
-            );
-            found.push(blocker.unsupported());
-        }
-        let odd = self
-            .indexes
-            .iter()
-            .find(|index| !index.is_valid || index.has_class);
-        if let Some(index) = odd {
-            let name = &index.name;
-            found.push(Blocker::state(
-                format!("index \"{name}\" is not valid, or has an operator class of another type"),
-                "",
-                "Drop it, and create it again after the swap.",
-            ));
-        }
+        self.index_blockers(&mut found);
         let is_clear = |relation, counts, text: Option<&str>| {
             text.and_then(|text| {
                 columns::on_shadows(self, relation, text, counts, Direction::There)
@@ -60,31 +39,52 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
-        found.extend(self.misleading());
+        found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
         found.extend(self.recreated.iter().filter_map(Recreated::blocker));
+        if found.is_empty() {
+            found.extend(rehearsal::blockers(self, table));
+        }
         found
     }
 
-    /// Checks that no text means something else with a bigint: a namesake of a function, of any role that can create one in its
-    /// schema, would be called in its place.
-    fn misleading(&self) -> Option<Blocker> {
-        let mut texts = self
+    /// Checks that indexes can be built again beside themselves.
+    fn index_blockers(&self, found: &mut Vec<Blocker>) {
+        let mut indexes = self.indexes.iter();
+        if let Some(index) =
+            indexes.find(|index| index.constraint.is_some() && index.method != "btree")
+        {
+            let blocker = Blocker::state(
+                format!("constraint \"{}\" is WITHOUT OVERLAPS", index.name),
+                "Its index cannot be built concurrently.",
+                "Drop it, and add it again after the swap.",
+            );
+            found.push(blocker.unsupported());
+        }
+        let is_deferrable = |index: &&LinkedIndex| {
+            let constraint = index.constraint.as_ref();
+            constraint.is_some_and(|constraint| constraint.deferrable)
+        };
+        if let Some(index) = self.indexes.iter().find(is_deferrable) {
+            let blocker = Blocker::state(
+                format!("constraint \"{}\" is DEFERRABLE", index.name),
+                "Its new index would be checked immediately until the swap.",
+                "Drop it, and add it again after the swap.",
+            );
+            found.push(blocker.unsupported());
+        }
+        let odd = self
             .indexes
             .iter()
-            .filter_map(|index| Some((&index.name, columns::index_text(index)?)))
-            .chain(
-                self.checks
-                    .iter()
-                    .map(|check| (&check.name, check.text.clone())),
-            );
-        let (name, text) = texts.find(|(_, text)| has_qualified_name(text))?;
-        let blocker = Blocker::state(
-            format!("\"{name}\" calls what is not of schema \"pg_catalog\""),
-            format!("It is {text}, and can mean something else for a bigint."),
-            "Drop it, and create it again after the swap.",
-        );
-        Some(blocker.unsupported())
+            .find(|index| !index.is_valid || index.has_class);
+        if let Some(index) = odd {
+            let name = &index.name;
+            found.push(Blocker::state(
+                format!("index \"{name}\" is not valid, or has an operator class of another type"),
+                "",
+                "Drop it, and create it again after the swap.",
+            ));
+        }
     }
 
     /// Checks that the script acts on tables of one owner alone.

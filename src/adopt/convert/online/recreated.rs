@@ -6,13 +6,14 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
 use serde::Deserialize;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// An object, with the statements that replace it. Its text has the names of the columns, which are the same after the swap.
-#[derive(Debug, Clone, Hash, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Recreated {
     /// What it is, and its name.
-    name: String,
+    pub name: String,
+    /// The query of a view.
+    pub query: Option<String>,
     /// A statement that locks it and changes nothing; none if the lock of the table is enough.
     pub lock: Option<String>,
     pub drop: String,
@@ -31,13 +32,6 @@ impl Recreated {
         }
         let query = include_str!("../../../../sql/adopt/convert_recreated.sql");
         sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
-    }
-
-    /// Returns a word that is another one as soon as one of the statements is.
-    pub fn mark(all: &[Self]) -> String {
-        let mut hasher = DefaultHasher::new();
-        all.hash(&mut hasher);
-        format!("mint_swap_{:016x}", hasher.finish())
     }
 
     /// Returns what prevents that it is made again.

@@ -8,6 +8,7 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
+use crate::adopt::convert::online::rows::Rows;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
 use crate::adopt::convert::table::TargetTable;
@@ -24,7 +25,13 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = checks::of_last_step(table);
     last.extend(checks::of_generator(table, generator));
-    if last.is_empty() {
+    let before = if closure.is_swapped() {
+        Vec::new()
+    } else {
+        obstacles(table, closure, &parts)
+    };
+    // What cannot be parsed with a bigint cannot be evaluated for one.
+    if last.is_empty() && before.is_empty() {
         last.extend(new_ids::meet(table, generator.floor(table)));
     }
     let mut blockers = plan::checked(last.iter().map(Blocker::note));
@@ -40,7 +47,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         rows.push(to_default(table, new_default));
         return rows;
     }
-    blockers.splice(..0, obstacles(table, closure, &parts));
+    blockers.splice(..0, before);
     if !blockers.is_empty() {
         return blockers;
     }
@@ -126,7 +133,14 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
         "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
     ];
-    plan::checked(replication(closure).into_iter().chain(notes))
+    let functions = Rows::of(&closure.places()).functions;
+    let rows = (!functions.is_empty()).then(|| {
+        format!(
+            "These functions take or return rows of the tables, whose columns are in another order from the swap on: {}.",
+            functions.join(", ")
+        )
+    });
+    plan::checked(replication(closure).into_iter().chain(notes).chain(rows))
 }
 
 /// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:

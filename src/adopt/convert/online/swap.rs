@@ -5,20 +5,17 @@ use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex}
 use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key, timing,
 };
-use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A column and what is read of it as a column that draws from a sequence.
 pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
-    let mut lines = vec![blocks::refuse_unready(
-        plan,
-        &Recreated::mark(&closure.recreated),
-    )];
+    let mut lines = Vec::new();
     let again = || closure.recreated.iter();
     lines.extend(again().map(|one| one.drop.clone()));
     for check in &closure.checks {
@@ -63,9 +60,17 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         );
     }
     lines.extend(again().rev().flat_map(|one| one.create.clone()));
+    lines.insert(0, blocks::refuse_unready(plan, &mark(&lines)));
     let owner = closure.quoted_owner();
     let first: Vec<&str> = again().filter_map(|one| one.lock.as_deref()).collect();
     blocks::retried_after(&first, &owner, columns::EXCLUSIVE, &tables(closure), &lines)
+}
+
+/// Returns a word that is another one as soon as one of the statements is: what these are made of has changed since the plan.
+fn mark(lines: &[String]) -> String {
+    let mut hasher = DefaultHasher::new();
+    lines.hash(&mut hasher);
+    format!("mint_swap_{:016x}", hasher.finish())
 }
 
 /// Returns all tables that the swap locks, the column's own first.
@@ -141,6 +146,7 @@ fn adopt_index(closure: &Closure, index: &LinkedIndex, lines: &mut Vec<String>) 
     }
     let object = format!("INDEX {}", index.quoted());
     comment(&object, index.comment.as_deref(), lines);
+    lines.extend(index.after.iter().cloned());
     if index.is_replica_identity {
         lines.push(format!(
             "ALTER TABLE {table} REPLICA IDENTITY USING INDEX {name}"

@@ -1,5 +1,6 @@
 //! Adoption: inventory and audit, conversions of tables that are in use, and back, and partitions.
 
+mod changed_since;
 mod convert;
 mod inventory;
 mod load;

@@ -113,7 +113,7 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
         .start();
     let mut ledger = Ledger::default();
     // The frozen writer can hold a lock that keeps the others from minting at all.
-    let reached = (0..5).any(|_| {
+    let reached = (0..12).any(|_| {
         let mut records = while_asking(&server.place(), &Ledger::statements(), || {
             server.until("the server mints", || {
                 server.connect("postgres").try_one::<i64>(NEXT).is_ok()

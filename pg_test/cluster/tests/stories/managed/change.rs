@@ -130,7 +130,6 @@ fn there_and_back_without_touching_a_table() {
     assert_whole(&mut copy, 400);
 }
 
-/// A session that draws while the functions change gets ids that are unique, or an error.
 /// A role may create functions where the extension is, and another one owns the schema of the file.
 #[test]
 fn nothing_of_other_roles_is_called() {
@@ -161,21 +160,142 @@ fn nothing_of_other_roles_is_called() {
     assert!(owner.one::<i64>("SELECT mint_sql.snowflake_next_id(7)") > 0);
 }
 
+const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
+
+/// A server with the extension, and with the file's shards 7 and 8.
+fn prepared(name: &str) -> Server {
+    let server = Server::build(name).start_empty();
+    let mut owner = server.connect("postgres");
+    install(&mut owner);
+    owner.run("SELECT mint_sql.shard_create(8); CREATE EXTENSION pg_mint");
+    server
+}
+
+/// Asserts that clients were refused only what they can repeat.
+#[track_caller]
+fn assert_repeatable(refusals: &[mint_cluster::Refusal]) {
+    let other: Vec<_> = refusals
+        .iter()
+        .filter(|refusal| refusal.code != "40001")
+        .map(ToString::to_string)
+        .collect();
+    assert!(other.is_empty(), "{other:?}");
+}
+
+/// Sessions that draw while the functions change, from two shards in either order, get ids that are unique, or an error that they
+/// can repeat.
 #[test]
 fn sessions_that_draw_meanwhile_repeat_nothing() {
-    let server = Server::build("managed: change under load").start_empty();
-    install(&mut server.connect("postgres"));
-    server.connect("postgres").run("CREATE EXTENSION pg_mint");
-    let records = mint_cluster::load::sessions::while_minting(
-        &server,
-        4,
-        "SELECT mint_sql.snowflake_next_id(7) FROM generate_series(1, 50)",
+    let server = prepared("managed: change under load");
+    let draws = |first: u8, second: u8| {
+        format!(
+            "SELECT unnest(ARRAY[mint_sql.snowflake_next_id({first}), mint_sql.snowflake_next_id({second})]) FROM generate_series(1, 25)"
+        )
+    };
+    let records = mint_cluster::load::sessions::while_asking(
+        &server.place(),
+        &[draws(7, 8), draws(8, 7), draws(7, 8), draws(8, 7)],
         || {
             std::thread::sleep(std::time::Duration::from_millis(300));
             server.connect("postgres").run(TO);
             std::thread::sleep(std::time::Duration::from_millis(300));
         },
     );
-    let (ids, _) = mint_cluster::load::sessions::split(records);
+    let (ids, refusals) = mint_cluster::load::sessions::split(records);
+    assert_repeatable(&refusals);
+    mint_cluster::load::sessions::assert_unique(&ids);
+    for shard in [7, 8] {
+        for client in &ids {
+            let own: Vec<i64> = client
+                .iter()
+                .copied()
+                .filter(|id| id >> 10 & 8191 == shard)
+                .collect();
+            mint_cluster::assert_ascending(&own);
+        }
+    }
+}
+
+/// A transaction that has drawn ids and does not end is waited for in short pieces, between which others draw, and not for ever.
+#[test]
+fn a_long_transaction_stops_the_change_and_nobody_else() {
+    let server = prepared("managed: long transaction");
+    let mut long = server.connect("postgres");
+    long.run("BEGIN");
+    let first: i64 = long.one(NEXT);
+    let mut changing = server.connect("postgres");
+    changing.run("SET mint_sql.patience = '2s'; SET statement_timeout = '30s'");
+    let mut refused = None;
+    let records = mint_cluster::load::sessions::while_minting(&server, 2, NEXT, || {
+        refused = Some(changing.refusal(TO));
+    });
+    let refusal = refused.expect("the change ended");
+    assert_eq!(refusal.code, "55P03", "{refusal}");
+    let pid: i32 = long.one("SELECT pg_backend_pid()");
+    assert!(refusal.to_string().contains(&pid.to_string()), "{refusal}");
+    changing.run("ROLLBACK");
+    let (mut ids, refusals) = mint_cluster::load::sessions::split(records);
+    assert!(refusals.is_empty(), "{}", refusals[0]);
+    assert!(
+        ids.iter().map(Vec::len).sum::<usize>() > 50,
+        "others have waited"
+    );
+    // Nothing has changed: a session draws by the file, and the change succeeds when the transaction has ended.
+    ids.push(vec![first, long.one(NEXT)]);
+    long.run("COMMIT");
+    changing.run(TO);
+    ids.push(vec![changing.one(NEXT)]);
     mint_cluster::load::sessions::assert_sound(&ids);
+}
+
+/// A session that is within an older function when the functions change gets an error that it can repeat, also in a transaction
+/// whose snapshot is older. A later run drops the sequences.
+#[test]
+fn a_session_within_an_older_function_can_repeat() {
+    let server = prepared("managed: older function");
+    for level in ["READ COMMITTED", "REPEATABLE READ"] {
+        let mut owner = server.connect("postgres");
+        let last: i64 = owner.one(NEXT);
+        owner.run(&TO.replace("\nCOMMIT;", ""));
+        std::thread::scope(|scope| {
+            let within = scope.spawn(|| {
+                let mut session = server.connect("postgres");
+                session.run(&format!("BEGIN ISOLATION LEVEL {level}; SELECT 1"));
+                let refusal = session.refusal(NEXT);
+                session.run("ROLLBACK");
+                (refusal, session.one::<i64>(NEXT))
+            });
+            let waits = "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'mint_sql.instagram_7_floor'::regclass AND NOT granted";
+            let mut observer = server.connect("postgres");
+            while !within.is_finished() && !observer.one::<bool>(waits) {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            owner.run("COMMIT");
+            let (refusal, id) = within.join().expect("a session");
+            assert_eq!(refusal.code, "40001", "{refusal}");
+            mint_cluster::assert_ascending(&[last, id]);
+        });
+        let sequences = "SELECT count(*) FROM pg_class WHERE relkind = 'S' AND relnamespace = 'mint_sql'::regnamespace";
+        assert_eq!(owner.one::<i64>(sequences), 6);
+        owner.run(TO);
+        assert_eq!(owner.one::<i64>(sequences), 0, "sequences are left");
+        owner.run(&FROM.replace("\\ir pg_mint_sql.sql", FILE));
+        assert_eq!(owner.one::<i64>(sequences), 3, "shard 7 is declared");
+        owner.run("SELECT mint_sql.shard_create(8)");
+    }
+}
+
+/// The file is not run over the calls of the extension, which it would replace by functions that repeat its ids.
+#[test]
+fn the_file_is_not_run_over_calls_of_the_extension() {
+    let server = prepared("managed: file over calls");
+    let mut owner = server.connect("postgres");
+    owner.run(TO);
+    let refusal = owner.refusal(&format!("BEGIN; {FILE} COMMIT"));
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    owner.run("ROLLBACK");
+    assert!(
+        owner.one::<bool>(&format!("SELECT ({NEXT}) < snowflake_next_id(7)")),
+        "the call is not the extension's"
+    );
 }

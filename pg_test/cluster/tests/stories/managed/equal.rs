@@ -20,9 +20,16 @@ fn pure_functions_answer_as_the_extension_does() {
     let missing: Vec<String> = session.column("SELECT function::text FROM eq.not_called");
     assert!(missing.is_empty(), "not compared: {missing:?}");
     session.run(&format!("SELECT eq.fill({seed} / 1000000.0, {arguments})"));
-    // A session from before a declaration parses the layout.
-    let mut session = server.connect("postgres");
-    session.run("SET jit = off; SELECT eq.run()");
+    session.run("SELECT eq.make('ours', 'mint_sql'), eq.make('theirs', 'public')");
+    // Sessions from before a declaration parse the layout. As many as a machine with two cores runs at once.
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            let mut session = server.connect("postgres");
+            scope.spawn(move || {
+                session.run(&format!("SET jit = off; SELECT eq.run({part}, 2)"));
+            });
+        }
+    });
     let differences: Vec<String> = session.column(
         "SELECT format(E'%s of %s\\nin SQL:    %s\\nextension: %s', name, argument, ours, theirs) FROM eq.difference LIMIT 5",
     );

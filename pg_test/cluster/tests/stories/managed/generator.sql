@@ -234,13 +234,13 @@ $$;
 CREATE TABLE eq.difference (name text, argument text, ours text, theirs text);
 CREATE TABLE eq.tally (name text, calls bigint, errors bigint, sqlstates bigint);
 
--- Compares all calls on all arguments.
-CREATE FUNCTION eq.run() RETURNS void LANGUAGE plpgsql AS $$
+-- Compares one of several parts of the calls on all arguments.
+CREATE FUNCTION eq.run(part integer, parts integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     c record;
 BEGIN
-    PERFORM eq.make('ours', 'mint_sql'), eq.make('theirs', 'public');
     FOR c IN SELECT *, row_number() OVER (ORDER BY name) AS number FROM eq.call LOOP
+        CONTINUE WHEN c.number % parts <> part;
         EXECUTE format($run$
             WITH both_sides AS MATERIALIZED (
                 SELECT a, eq.%1$I(a) AS ours, eq.%2$I(a) AS theirs FROM eq.argument AS a

@@ -191,6 +191,11 @@ fn no_crash_repeats_a_committed_id() {
             .contains("behind the last id of lane (layout \"instagram\", shard 7)"),
         "{refusal}"
     );
+    server.cut_power();
+    server.start_again();
+    let mut session = server.connect("postgres");
+    let refusal = session.refusal(KEEP);
+    assert_eq!(refusal.code, "58000", "{refusal}");
     server.set_clock("+0");
     assert!(session.one::<i64>(KEEP) > *kept.last().expect("ids were kept"));
     say(format!("{} committed ids through 5 crashes", kept.len()));

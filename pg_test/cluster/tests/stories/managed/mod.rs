@@ -1,6 +1,7 @@
 //! Ids in SQL alone, of `sql/managed`: equal to those of the extension, unique through faults, and the way to the extension.
 
 mod change;
+mod dumps;
 mod equal;
 mod lanes;
 mod rights;

@@ -140,3 +140,81 @@ fn the_end_of_a_sequence_is_an_error() {
     }
     assert!(session.one::<i64>("SELECT last_id FROM mint_sql.shards") > last);
 }
+
+/// The last id of a layout of 63 bits without shards is followed by the error of its end, not by one of bigint; and the shard
+/// can start above it, as in the extension.
+#[test]
+fn the_end_of_a_layout_is_an_error() {
+    let server = Server::start("managed: end of a layout");
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    for (bits, last) in [
+        ("time:43 seq:20", i64::MAX),
+        ("time:43 seq:10", (1 << 53) - 1),
+    ] {
+        let layout: String = session.one(&format!(
+            "SELECT '{bits} epoch:' || to_char((now() - interval '8796093022208 ms' + interval '2 s') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+        ));
+        session.run(&format!("SELECT mint_sql.shard_create(0, '{layout}')"));
+        let next = format!("SELECT mint_sql.snowflake_next_id(0, '{layout}')");
+        let first: i64 = session.one(&next);
+        for schema in ["mint_sql", "public"] {
+            session.run(&format!(
+                "SELECT {schema}.snowflake_start_above({}, '{layout}')",
+                last - 3
+            ));
+        }
+        let ids = session.column::<i64>(&format!("{next} FROM generate_series(1, 3)"));
+        assert_ascending(&[first, ids[0], ids[1], ids[2]]);
+        assert_eq!(ids[2], last);
+        let above = format!("SELECT mint_sql.snowflake_start_above({last}, '{layout}')");
+        for _ in 0..2 {
+            for call in [&next, &next.replace("mint_sql", "public")] {
+                if call.contains("public") {
+                    session.run(&above.replace("mint_sql", "public"));
+                }
+                let refusal = session.refusal(call);
+                assert_eq!(refusal.code, "2200H", "{refusal}");
+                assert!(
+                    refusal.message.contains("end of its time field"),
+                    "{refusal}"
+                );
+            }
+            session.run(&above);
+        }
+    }
+}
+
+/// A layout with so many bits of the sequence that a tick is longer than any burst moves ahead for a queue without an overflow.
+#[test]
+fn layouts_of_extreme_widths_draw_ascending_ids() {
+    let server = Server::start("managed: widths");
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    let layouts = [
+        "time:2 seq:61 unit:3600s epoch:",
+        "time:20 seq:43 unit:1s epoch:",
+        "time:33 seq:30 unit:1us epoch:",
+        "time:62 seq:1 unit:1us epoch:",
+        "time:4 shard:10 seq:1 unit:3600s epoch:",
+    ];
+    for layout in layouts {
+        let layout: String = session.one(&format!(
+            "SELECT '{layout}' || to_char(date_trunc('second', now()) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+        ));
+        session.run(&format!("SELECT mint_sql.shard_create(0, '{layout}')"));
+        let many = if layout.starts_with("time:4") { 1 } else { 50 };
+        let lists = mint_cluster::load::sessions::draw_at_once(
+            &server,
+            "postgres",
+            4,
+            |session, number| {
+                if many == 1 && number > 1 {
+                    return Vec::new();
+                }
+                session.column(&format!("SELECT mint_sql.snowflake_next_id(0, '{layout}') FROM generate_series(1, {many})"))
+            },
+        );
+        mint_cluster::load::sessions::assert_sound(&lists);
+    }
+}

@@ -137,6 +137,7 @@ BEGIN
     IF second IS NOT NULL AND random() < 0.5 THEN
         made := made || format(' AND %s %s %s', second, differ.pick('<', '<=', '=', '>=', '>'), differ.expression(differ.instant(known)));
     END IF;
+    IF random() < 0.1 THEN made := made || ' AND %1$s.id IS NOT NULL'; END IF;
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
 END $$;
 
@@ -282,7 +283,9 @@ BEGIN
         WHEN 2 THEN RETURN list || format('SELECT %s, a.n FROM differ.alpha a WHERE %s ORDER BY 1%s, a.n %s) r', at, on_a, way, rows);
         WHEN 3 THEN RETURN list || format('SELECT a.n, %s FROM differ.alpha a WHERE %s ORDER BY 1, 2%s %s) r', at, more_a, way, rows);
         WHEN 4 THEN RETURN format('SELECT concat_ws('' '', min(%1$s), max(%1$s), count(*)) FROM differ.alpha a WHERE %2$s', at, on_a);
-        WHEN 5 THEN RETURN format('SELECT concat_ws('' '', min(%1$s), max(%1$s)) FROM differ.alpha a', at);
+        WHEN 5 THEN RETURN CASE WHEN at LIKE 'snowflake%' AND random() < 0.5
+            THEN format('SELECT concat_ws('' '', min(a.id), max(a.id)) FROM differ.alpha a WHERE %s', on_a)
+            ELSE format('SELECT concat_ws('' '', min(%1$s), max(%1$s)) FROM differ.alpha a', at) END;
         WHEN 6 THEN RETURN list || format('SELECT v.at FROM differ.alpha_view v WHERE v.at %s %s ORDER BY v.at%s %s) r',
             differ.pick('<', '<=', '>=', '>'), differ.expression(differ.instant(known)), way, rows);
         WHEN 7 THEN RETURN list || format('SELECT %s FROM (SELECT * FROM differ.alpha UNION ALL SELECT * FROM differ.alpha WHERE n < 9) a ORDER BY 1%s %s) r',

@@ -1,0 +1,152 @@
+-- What is parsed again with a column of another type, and calls what could then be another object of that name: one jsonb, see
+-- src/adopt/convert/checks/rebound.rs. $1 has the oids of tables, $2 the numbers of their columns, $3 whether only checks
+-- are meant.
+--
+-- The server prints each argument of a function or an operator with its cast. So the text means another one only if it
+-- takes an integer, or any type; if there is a namesake, or others than the owner can create one in its schema.
+-- The server's own objects have no dependencies.
+WITH RECURSIVE
+  target AS (
+    SELECT t.relation, t.number
+    FROM unnest($1::oid[], $2::int2[]) AS t (relation, number)
+  ),
+  owner AS (
+    SELECT c.relowner
+    FROM target AS t
+    JOIN pg_class AS c ON c.oid = t.relation
+    LIMIT 1
+  ),
+  -- The columns, their domains, and all that depends on these; of views all that is theirs.
+  found AS (
+    SELECT 'pg_class'::regclass::oid AS class, t.relation AS object, t.number::int4 AS number
+    FROM target AS t
+    UNION
+    SELECT n.class, n.object, n.number
+    FROM found AS f
+    CROSS JOIN LATERAL (
+      SELECT p.classid AS class, p.objid AS object, 0 AS number
+      FROM pg_depend AS p
+      LEFT JOIN pg_class AS c ON p.classid = 'pg_class'::regclass AND c.oid = p.objid
+      WHERE p.refclassid = f.class
+        AND p.refobjid = f.object
+        AND (f.number = 0 OR p.refobjsubid = f.number)
+        AND f.class IN ('pg_class'::regclass, 'pg_type'::regclass)
+        AND (
+          c.relkind IN ('i', 'I') AND f.number > 0
+          OR p.classid = 'pg_constraint'::regclass
+          OR f.class = 'pg_class'::regclass AND p.classid NOT IN ('pg_class'::regclass, 'pg_type'::regclass)
+        )
+      UNION ALL
+      SELECT 'pg_class'::regclass, r.ev_class, 0
+      FROM pg_rewrite AS r
+      JOIN pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
+      WHERE f.class = 'pg_rewrite'::regclass AND r.oid = f.object
+      UNION ALL
+      SELECT 'pg_type'::regclass, y.oid, 0
+      FROM pg_attribute AS a
+      JOIN pg_type AS y ON y.oid = a.atttypid AND y.typtype = 'd'
+      WHERE f.class = 'pg_class'::regclass AND a.attrelid = f.object AND a.attnum::int4 = f.number
+      UNION ALL
+      SELECT 'pg_type'::regclass, b.oid, 0
+      FROM pg_type AS y
+      JOIN pg_type AS b ON b.oid = y.typbasetype AND b.typtype = 'd'
+      WHERE f.class = 'pg_type'::regclass AND y.oid = f.object
+    ) AS n
+  ),
+  called AS (
+    SELECT DISTINCT f.class, f.object, p.refclassid, p.refobjid
+    FROM found AS f
+    JOIN pg_depend AS p ON p.classid = f.class AND p.objid = f.object
+    WHERE (NOT $3::bool OR f.class = 'pg_constraint'::regclass)
+      AND (f.number = 0 OR f.class <> 'pg_class'::regclass)
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_trigger AS g
+        WHERE f.class = 'pg_trigger'::regclass AND g.oid = f.object AND g.tgfoid = p.refobjid
+      )
+  ),
+  -- Functions and operators by their arguments, and types into which integers are cast by what their owners say.
+  loose AS (
+    SELECT
+      c.class,
+      c.object,
+      p.oid::regprocedure::text AS name,
+      p.pronamespace AS schema,
+      EXISTS (
+        SELECT
+        FROM pg_proc AS q
+        WHERE q.proname = p.proname
+          AND q.pronamespace = p.pronamespace
+          AND q.oid <> p.oid
+          AND (
+            q.pronargs = p.pronargs
+            OR p.pronargdefaults + q.pronargdefaults > 0
+            OR p.provariadic <> 0
+            OR q.provariadic <> 0
+          )
+      ) AS has_namesake,
+      p.proargtypes::oid[] AS types
+    FROM called AS c
+    JOIN pg_proc AS p ON p.oid = c.refobjid AND c.refclassid = 'pg_proc'::regclass
+    UNION ALL
+    SELECT
+      c.class,
+      c.object,
+      p.oid::regoperator::text,
+      p.oprnamespace,
+      EXISTS (
+        SELECT
+        FROM pg_operator AS q
+        WHERE q.oprname = p.oprname
+          AND q.oprnamespace = p.oprnamespace
+          AND q.oprkind = p.oprkind
+          AND q.oid <> p.oid
+      ),
+      ARRAY[p.oprleft, p.oprright]
+    FROM called AS c
+    JOIN pg_operator AS p ON p.oid = c.refobjid AND c.refclassid = 'pg_operator'::regclass
+    UNION ALL
+    SELECT c.class, c.object, 'type ' || y.oid::regtype::text, y.typnamespace, false, ARRAY[k.castsource]
+    FROM called AS c
+    JOIN pg_type AS y ON y.oid = c.refobjid AND c.refclassid = 'pg_type'::regclass
+    JOIN pg_cast AS k ON k.casttarget = y.oid
+    WHERE NOT pg_has_role(y.typowner, (TABLE owner), 'MEMBER')
+  )
+SELECT jsonb_agg(DISTINCT jsonb_build_object(
+  'object', pg_describe_object(l.class, l.object, 0),
+  'called', l.name,
+  'schema', n.nspname,
+  'has_namesake', l.has_namesake
+))
+FROM loose AS l
+JOIN pg_namespace AS n ON n.oid = l.schema
+WHERE EXISTS (
+    SELECT
+    FROM pg_type AS y
+    WHERE y.oid = ANY (l.types)
+      AND (
+        y.typtype IN ('p', 'd')
+        OR y.oid = ANY (ARRAY['int2'::regtype, 'int4'::regtype, 'int8'::regtype])
+      )
+  )
+  AND (
+    l.has_namesake
+    OR EXISTS (
+      SELECT
+      FROM (
+        SELECT n.nspowner
+        UNION ALL
+        SELECT g.grantee
+        FROM aclexplode(n.nspacl) AS g
+        WHERE g.privilege_type = 'CREATE'
+      ) AS r (role)
+      CROSS JOIN LATERAL (
+        SELECT CASE
+          WHEN r.role = 'pg_database_owner'::regrole
+            THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+          ELSE r.role
+        END
+      ) AS w (role)
+      WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), 'MEMBER')
+    )
+  )

@@ -1,0 +1,61 @@
+//! Texts of the server that are parsed again with a column of another type, and could call another object of that name: one
+//! that any role has put beside the first, which would run with the rights of the table's owner.
+
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::pg::catalog::sql;
+use pgrx::pg_sys;
+use serde::Deserialize;
+
+/// A text, and what it calls.
+#[derive(Debug, Deserialize)]
+struct Rebound {
+    object: String,
+    called: String,
+    schema: String,
+    has_namesake: bool,
+}
+
+/// Which texts are parsed again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// All that depend on a column.
+    All,
+    /// The checks of a column and of its domain.
+    Checks,
+}
+
+/// Returns what could mean something else, of columns of tables with one owner.
+pub fn blockers(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Blocker> {
+    let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+    let query = include_str!("../../../../sql/adopt/convert_rebound.sql");
+    let arguments = [
+        tables.into(),
+        numbers.into(),
+        (texts == Texts::Checks).into(),
+    ];
+    let found: Option<Vec<Rebound>> = sql::read_now(query, &arguments);
+    let found = found.unwrap_or_default().into_iter();
+    found.map(|one| one.blocker()).collect()
+}
+
+impl Rebound {
+    fn blocker(&self) -> Blocker {
+        let schema = &self.schema;
+        let detail = if self.has_namesake {
+            format!("Another one of the name is in schema \"{schema}\".")
+        } else {
+            format!(
+                "Roles without the privileges of the owner can create another one of the name in schema \"{schema}\"."
+            )
+        };
+        let blocker = Blocker::state(
+            format!(
+                "{} calls {}, and could call another one for the new ids",
+                self.object, self.called
+            ),
+            detail,
+            "Drop it, and create it again after the swap; or leave one of the name, and CREATE on its schema to the owner alone.",
+        );
+        blocker.unsupported()
+    }
+}

@@ -1,0 +1,31 @@
+//! The rows of tables whose columns become bigint, and the functions that take or return these.
+
+use crate::pg::catalog::sql;
+use crate::pg::datum::json::list;
+use pgrx::pg_sys;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Default, Deserialize)]
+pub struct Rows {
+    /// Lists of SELECT with the columns that a table has after the swap, by its oid.
+    lists: Option<BTreeMap<String, String>>,
+    /// Functions that take or return rows of the tables.
+    #[serde(deserialize_with = "list")]
+    pub functions: Vec<String>,
+}
+
+impl Rows {
+    /// Reads the rows of the tables of columns.
+    pub fn of(columns: &[(pg_sys::Oid, i16)]) -> Self {
+        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+        let query = include_str!("../../../../sql/adopt/convert_rows.sql");
+        sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
+    }
+
+    /// Returns a query of no rows with the columns that a table has after the swap; none of another table.
+    pub fn query(&self, relation: u32) -> Option<String> {
+        let list = self.lists.as_ref()?.get(&relation.to_string())?;
+        Some(format!("SELECT {list} WHERE false"))
+    }
+}
