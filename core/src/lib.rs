@@ -60,7 +60,7 @@ pub use crate::snowflake::lease::Lease;
 pub use crate::snowflake::mint::fitting::mint_fitting;
 pub use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
 pub use crate::snowflake::mint::open_tick::OpenTick;
-pub use crate::snowflake::mint::{Run, mint};
+pub use crate::snowflake::mint::{Run, mint, mint_at_once};
 pub use crate::snowflake::mint_error::MintError;
 pub use crate::snowflake::shard::node_of_addresses;
 pub use crate::snowflake::start_above::start_above;

@@ -4,7 +4,7 @@ use crate::pg::datum::timestamp::timestamp_or_report;
 use crate::pg::error;
 use crate::pg::error::{OrReport, ToReport, required};
 use crate::pg::quick::quick;
-use crate::snowflake::lane::{mint, open_ticks, session};
+use crate::snowflake::lane::{mint, session};
 use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
@@ -43,7 +43,7 @@ quick!(
 #[inline(always)]
 fn quick_next_id(shard: i32, layout: SnowflakeLayout) -> Option<pg_sys::Datum> {
     // A negative one was never kept.
-    open_ticks::next(layout.recent()?, shard.cast_unsigned()).map(Into::into)
+    mint::quick_next_id(layout.recent()?, shard.cast_unsigned()).map(Into::into)
 }
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
@@ -77,7 +77,7 @@ quick!(
 #[inline(always)]
 fn quick_next(layout: &'static Layout) -> Option<pg_sys::Datum> {
     match setting::node() {
-        Node::Fixed(shard) => open_ticks::next(layout, shard).map(Into::into),
+        Node::Fixed(shard) => mint::quick_next_id(layout, shard).map(Into::into),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::statistics::{self, Count, Wait};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
     Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, OpenTick, Policy, Run, WaitCause,
-    mint, mint_fitting, start_above,
+    mint, mint_at_once, mint_fitting, start_above,
 };
 use pgrx::check_for_interrupts;
 use std::convert::Infallible;
@@ -124,8 +124,8 @@ pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
             let minted = mint(lane, layout, 1, &policy, &mut host);
             let Run { first, .. } = accept(minted, layout, shard, &policy);
             if let Parsed::Kept(layout) = layout {
-                let lane = (lane, host.lease);
-                let tick = OpenTick::new(layout, lane, (shard, first), policy.max_ahead);
+                let place = (lane, host.lease);
+                let tick = OpenTick::new(layout, place, (shard, first), policy.max_ahead);
                 open_ticks::keep(tick, shard, generation);
             }
             first
@@ -135,6 +135,42 @@ pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
     let id = layout.id(shard, word);
     session::set_last_id(id);
     id
+}
+
+/// Mints the next id of a shard from which the session has minted, as [`next_id`] does, where that cannot raise an error.
+#[inline(always)]
+pub fn quick_next_id(layout: &'static Layout, shard: u32) -> Option<i64> {
+    open_ticks::next(layout, shard, |lane, lease| {
+        next_tick(layout, shard, lane, lease)
+    })
+}
+
+/// Mints an id where the open tick does not go on, most often the first one of the clock's tick.
+// Apart, as the open tick would use more registers.
+#[inline(never)]
+fn next_tick(
+    layout: &'static Layout,
+    shard: u32,
+    lane: &'static Lane,
+    lease: Option<&'static Lease>,
+) -> Option<i64> {
+    // The generator of random bits can fail.
+    if layout.start_mask() != 0 {
+        return None;
+    }
+    let shard = u64::from(shard);
+    let policy = settings::policy();
+    let mut host = Backend {
+        anchor: lanes::shared().anchor,
+        lease,
+        shard: (layout.shard.width, shard),
+    };
+    let word = mint_at_once(lane, layout, &policy, &mut host)?;
+    let tick = OpenTick::new(layout, (lane, lease), (shard, word), policy.max_ahead);
+    open_ticks::keep(tick, shard, grantor::generation());
+    let id = layout.id(shard, word);
+    session::set_last_id(id);
+    Some(id)
 }
 
 /// Mints up to `want` ids in one swap. Returns them with the number of [`starts`] before.

@@ -8,7 +8,7 @@ use crate::pg::backend::local::LocalMut;
 use crate::pg::machine::clock;
 use crate::snowflake::lane::{ceiling, session};
 use crate::snowflake::node::grantor;
-use mint_core::{Layout, OpenTick};
+use mint_core::{Lane, Layout, Lease, OpenTick};
 use std::ptr;
 
 struct Entry {
@@ -27,10 +27,15 @@ fn entry(layout: &'static Layout, shard: u32) -> &'static LocalMut<Option<Entry>
     &ENTRIES[place % ENTRIES.len()]
 }
 
-/// Mints the next id of a shard, if it is of the same tick as the last one that [`keep`] was told of.
+/// Mints the next id of a shard, if it is of the same tick as the last one that [`keep`] was told of. If it is not, `later`
+/// mints from the lane, under the lease.
 #[inline(always)]
-pub fn next(layout: &'static Layout, shard: u32) -> Option<i64> {
-    // SAFETY: what is called reads variables and the clock.
+pub fn next(
+    layout: &'static Layout,
+    shard: u32,
+    later: impl FnOnce(&'static Lane, Option<&'static Lease>) -> Option<i64>,
+) -> Option<i64> {
+    // SAFETY: until `later`, which is passed a copy, what is called reads variables and the clock.
     let known = unsafe { entry(layout, shard).get() }.as_ref()?;
     let is_valid = ptr::eq(known.tick.layout(), layout)
         && known.shard == shard
@@ -38,9 +43,16 @@ pub fn next(layout: &'static Layout, shard: u32) -> Option<i64> {
     if !is_valid {
         return None;
     }
-    let id = known.tick.next(ceiling::current, clock::now)?;
-    session::set_last_id(id);
-    Some(id)
+    match known.tick.next(ceiling::current, clock::now) {
+        Some(id) => {
+            session::set_last_id(id);
+            Some(id)
+        }
+        None => {
+            let (lane, lease) = known.tick.place();
+            later(lane, lease)
+        }
+    }
 }
 
 /// Keeps a tick from which an id of a shard was minted. `generation` is that of [`grantor`] before the lease was looked up.

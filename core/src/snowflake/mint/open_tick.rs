@@ -64,6 +64,12 @@ impl<'a> OpenTick<'a> {
         self.layout
     }
 
+    /// Returns the lane, and the lease of its shard.
+    #[must_use]
+    pub fn place(&self) -> (&'a Lane, Option<&'a Lease>) {
+        (self.lane, self.lease)
+    }
+
     /// Mints the next id of the tick, if [`mint()`](crate::mint()) would.
     #[inline(always)]
     pub fn next<'b>(
