@@ -35,7 +35,7 @@ fn units() -> impl Strategy<Value = u32> {
 }
 
 /// Any layout of at most `bits` bits.
-fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
+pub fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
     let widths = (0..64_u32, 0..64_u32, 0..64_u32, 0..64_u32, 0..64_u32);
     (select(&ORDERS[..]), widths, units(), epochs()).prop_filter_map(
         "the 64th bit can only be the time's",

@@ -13,5 +13,6 @@ mod layout_texts;
 mod layouts;
 mod lease_histories;
 mod leases;
+mod open_ticks;
 mod scripted_clock;
 mod start_above;
