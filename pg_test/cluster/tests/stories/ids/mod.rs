@@ -5,7 +5,6 @@ mod ceiling;
 mod clock;
 mod concurrency;
 mod crash;
-mod open_ticks;
 mod recovery;
 mod replaced;
 mod reused_oids;
