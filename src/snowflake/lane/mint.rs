@@ -145,7 +145,7 @@ pub fn quick_next_id(layout: &'static Layout, shard: u32) -> Option<i64> {
     })
 }
 
-/// Mints an id where the open tick does not go on, most often the first one of the clock's tick.
+/// Mints an id where the open tick does not continue, most often the first one of the clock's tick.
 // Apart, as the open tick would use more registers.
 #[inline(never)]
 fn next_tick(
