@@ -15,20 +15,21 @@ impl Closure {
         let changed = self.changed();
         let mut found: Vec<Blocker> = changed.flat_map(|member| member.blockers(table)).collect();
         self.index_blockers(&mut found);
-        let is_clear = |relation, counts, text: Option<&str>| {
-            text.and_then(|text| {
-                columns::on_shadows(self, relation, text, counts, Direction::There)
-            })
-            .is_some()
+        let is_clear = |relation, counts, text: &str| {
+            columns::on_shadows(self, relation, text, counts, Direction::There).is_some()
         };
-        let mut indexes = self.indexes.iter().filter(|index| {
-            let text = columns::index_text(index);
-            !is_clear(index.relation, &index.counts, text.as_deref())
-        });
+        // An index of a partitioned table has no such text; the table itself is refused.
+        let texts = self
+            .indexes
+            .iter()
+            .filter_map(|index| Some((index, columns::index_text(index)?)));
+        let mut indexes = texts
+            .filter(|(index, text)| !is_clear(index.relation, &index.counts, text))
+            .map(|(index, _)| index);
         let mut checks = self
             .checks
             .iter()
-            .filter(|check| !is_clear(check.relation, &check.counts, Some(&check.text)));
+            .filter(|check| !is_clear(check.relation, &check.counts, &check.text));
         let unclear = indexes.next().map(|index| ("index", &index.name));
         if let Some((kind, name)) =
             unclear.or_else(|| checks.next().map(|check| ("constraint", &check.name)))
