@@ -1,13 +1,17 @@
 //! Functions of SQL with a path that most calls take, and that raises no error.
 //!
 //! It runs without the guard that turns a panic into an error of the server, which costs more than an id. It must not panic
-//! then, nor call a function of the server that raises errors. Where it has no result, the guarded function is called.
+//! then, nor call a function of the server that raises errors. Where it has no result, the guarded function is called. A second
+//! quick path before that is apart, so that the first one keeps nothing in registers for it.
 
-/// Defines a function of SQL: `quick` makes of arguments none of which is null the datum of the result, or none; the
-/// function with the wrapper `guarded` makes all other results.
+/// Defines a function of SQL: `quick`, or else `second`, makes of arguments none of which is null the datum of the result, or
+/// none; the function with the wrapper `guarded` makes all other results.
 macro_rules! quick {
     ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr) => {
-        /// Calls the quick path, and else the guarded function.
+        quick!($name, $info, $guarded, ($($argument: $type),*) => $quick, None);
+    };
+    ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr, $second:expr) => {
+        /// Calls the quick paths, and else the guarded function.
         ///
         /// # Safety
         /// The server calls it, with arguments of the declared types.
@@ -17,28 +21,36 @@ macro_rules! quick {
             unused_variables,
             unused_assignments,
             clippy::unused_unit,
-            reason = "of a function without arguments"
+            reason = "of a function without arguments or a second path"
         )]
         pub unsafe extern "C-unwind" fn $name(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-            let quick = || {
+            #[inline(always)]
+            fn arguments(call: pgrx::pg_sys::FunctionCallInfo) -> Option<($($type,)*)> {
                 // SAFETY: the call has as many arguments, of these types.
-                let ($($argument,)*) = unsafe {
+                unsafe {
                     let mut next = (&raw const (*call).args).cast::<pgrx::pg_sys::NullableDatum>();
-                    ($({
+                    Some(($({
                         let argument = *next;
                         next = next.add(1);
                         <$type as pgrx::FromDatum>::from_datum(argument.value, argument.isnull)?
-                    },)*)
-                };
-                $quick
-            };
+                    },)*))
+                }
+            }
             #[cold]
             #[inline(never)]
-            fn guarded(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+            fn others(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+                let second = || {
+                    let ($($argument,)*) = arguments(call)?;
+                    $second
+                };
                 // SAFETY: the same call.
-                unsafe { $guarded(call) }
+                second().unwrap_or_else(|| unsafe { $guarded(call) })
             }
-            quick().unwrap_or_else(|| guarded(call))
+            let quick = || {
+                let ($($argument,)*) = arguments(call)?;
+                $quick
+            };
+            quick().unwrap_or_else(|| others(call))
         }
 
         /// Returns the version of the calling convention.

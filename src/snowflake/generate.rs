@@ -4,7 +4,7 @@ use crate::pg::datum::timestamp::timestamp_or_report;
 use crate::pg::error;
 use crate::pg::error::{OrReport, ToReport, required};
 use crate::pg::quick::quick;
-use crate::snowflake::lane::{mint, session};
+use crate::snowflake::lane::{mint, open_ticks, session};
 use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
@@ -37,14 +37,11 @@ quick!(
     snowflake_next_id_wrapper,
     pg_finfo_snowflake_next_id_wrapper,
     guarded_snowflake_next_id_wrapper,
-    (shard: i32, layout: SnowflakeLayout) => quick_next_id(shard, layout)
+    // A negative shard was never kept.
+    (shard: i32, layout: SnowflakeLayout) =>
+        open_ticks::next(layout.recent()?, shard.cast_unsigned()).map(Into::into),
+        mint::next_tick(layout.recent()?, shard.cast_unsigned()).map(Into::into)
 );
-
-#[inline(always)]
-fn quick_next_id(shard: i32, layout: SnowflakeLayout) -> Option<pg_sys::Datum> {
-    // A negative one was never kept.
-    mint::quick_next_id(layout.recent()?, shard.cast_unsigned()).map(Into::into)
-}
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
@@ -57,7 +54,8 @@ quick!(
     snowflake_next_id_of_node_wrapper,
     pg_finfo_snowflake_next_id_of_node_wrapper,
     guarded_snowflake_next_id_of_node_wrapper,
-    () => quick_next(&BUILTINS[0].layout)
+    () => open_ticks::next(&BUILTINS[0].layout, fixed_node()?).map(Into::into),
+        mint::next_tick(&BUILTINS[0].layout, fixed_node()?).map(Into::into)
 );
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
@@ -71,13 +69,16 @@ quick!(
     snowflake_next_wrapper,
     pg_finfo_snowflake_next_wrapper,
     guarded_snowflake_next_wrapper,
-    (layout: SnowflakeLayout) => quick_next(layout.recent()?)
+    (layout: SnowflakeLayout) =>
+        open_ticks::next(layout.recent()?, fixed_node()?).map(Into::into),
+        mint::next_tick(layout.recent()?, fixed_node()?).map(Into::into)
 );
 
+/// Returns the node that the settings give as a number.
 #[inline(always)]
-fn quick_next(layout: &'static Layout) -> Option<pg_sys::Datum> {
+fn fixed_node() -> Option<u32> {
     match setting::node() {
-        Node::Fixed(shard) => mint::quick_next_id(layout, shard).map(Into::into),
+        Node::Fixed(shard) => Some(shard),
         _ => None,
     }
 }

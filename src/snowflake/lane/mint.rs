@@ -137,23 +137,10 @@ pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
     id
 }
 
-/// Mints the next id of a shard from which the session has minted, as [`next_id`] does, where that cannot raise an error.
-#[inline(always)]
-pub fn quick_next_id(layout: &'static Layout, shard: u32) -> Option<i64> {
-    open_ticks::next(layout, shard, |lane, lease| {
-        next_tick(layout, shard, lane, lease)
-    })
-}
-
-/// Mints an id where the open tick does not continue, most often the first one of the clock's tick.
-// Apart, as the open tick would use more registers.
-#[inline(never)]
-fn next_tick(
-    layout: &'static Layout,
-    shard: u32,
-    lane: &'static Lane,
-    lease: Option<&'static Lease>,
-) -> Option<i64> {
+/// Mints the next id of a shard from which the session has minted, as [`next_id`] does, where that cannot raise an error: most
+/// often the first id of the clock's tick.
+pub fn next_tick(layout: &'static Layout, shard: u32) -> Option<i64> {
+    let (lane, lease) = open_ticks::place(layout, shard)?;
     // The generator of random bits can fail.
     if layout.start_mask() != 0 {
         return None;

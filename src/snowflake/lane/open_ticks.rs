@@ -27,32 +27,36 @@ fn entry(layout: &'static Layout, shard: u32) -> &'static LocalMut<Option<Entry>
     &ENTRIES[place % ENTRIES.len()]
 }
 
-/// Mints the next id of a shard, if it is of the same tick as the last one that [`keep`] was told of. If it is not, `later`
-/// mints from the lane, under the lease.
+/// Returns the tick that was kept of a shard, if it is valid.
+///
+/// # Safety
+/// Nothing is kept while it is used.
 #[inline(always)]
-pub fn next(
-    layout: &'static Layout,
-    shard: u32,
-    later: impl FnOnce(&'static Lane, Option<&'static Lease>) -> Option<i64>,
-) -> Option<i64> {
-    // SAFETY: until `later`, which is passed a copy, what is called reads variables and the clock.
+unsafe fn known(layout: &'static Layout, shard: u32) -> Option<&'static OpenTick<'static>> {
+    // SAFETY: as the caller says.
     let known = unsafe { entry(layout, shard).get() }.as_ref()?;
     let is_valid = ptr::eq(known.tick.layout(), layout)
         && known.shard == shard
         && known.generation == grantor::generation();
-    if !is_valid {
-        return None;
-    }
-    match known.tick.next(ceiling::current, clock::now) {
-        Some(id) => {
-            session::set_last_id(id);
-            Some(id)
-        }
-        None => {
-            let (lane, lease) = known.tick.place();
-            later(lane, lease)
-        }
-    }
+    is_valid.then_some(&known.tick)
+}
+
+/// Mints the next id of a shard, if it is of the same tick as the last one that [`keep`] was told of.
+#[inline(always)]
+pub fn next(layout: &'static Layout, shard: u32) -> Option<i64> {
+    // SAFETY: what is called reads variables and the clock.
+    let id = unsafe { known(layout, shard) }?.next(ceiling::current, clock::now)?;
+    session::set_last_id(id);
+    Some(id)
+}
+
+/// Returns the lane of a shard, and its lease, if they are known.
+pub fn place(
+    layout: &'static Layout,
+    shard: u32,
+) -> Option<(&'static Lane, Option<&'static Lease>)> {
+    // SAFETY: it is copied.
+    unsafe { known(layout, shard) }.map(OpenTick::place)
 }
 
 /// Keeps a tick from which an id of a shard was minted. `generation` is that of [`grantor`] before the lease was looked up.
