@@ -55,10 +55,10 @@ INSERT INTO country VALUES ('DE'), ('FR');
 ANALYZE customer, parts;
 
 SELECT relation, column_name, type_name, kind, layout, sequence, rows, bytes > 0 AS bytes, referenced_by, percent_used
-FROM mint.inventory() WHERE relation::text !~ '^(built|event|parts|thing|app_snowflake|app_hex)$';
+FROM mint.inventory() WHERE relation::text !~ '^(built|event|parts|thing|app_snowflake|app_hex|wrapped_filled)$';
 -- Of these, the time advances.
 SELECT relation, column_name, type_name, kind, layout, rows, bytes > 0 AS bytes, referenced_by, percent_used BETWEEN 0 AND 100 AS percent, used_up, estimate
-FROM mint.inventory() WHERE relation::text ~ '^(built|event|parts|thing|app_snowflake|app_hex)$';
+FROM mint.inventory() WHERE relation::text ~ '^(built|event|parts|thing|app_snowflake|app_hex|wrapped_filled)$';
 SELECT relation, default_value FROM mint.inventory() WHERE default_value IS NOT NULL;
 
 -- The rate: 1000 rows since the statistics were reset.

@@ -93,7 +93,10 @@ fn rust(function: &PgExternEntity, canonical: &mut dyn FnMut(Option<String>) -> 
         }
         PgExternReturnEntity::Trigger => "trigger".to_owned(),
     };
-    let (symbol, arguments) = (function.unaliased_name, arguments.join(", "));
+    // One with a quick path before it has the name of both.
+    let name = function.unaliased_name;
+    let symbol = name.strip_prefix("guarded_").unwrap_or(name);
+    let arguments = arguments.join(", ");
     format!("{symbol}_wrapper({arguments}) {result}, strict {strict}")
 }
 
