@@ -1,5 +1,6 @@
 //! Whether a bound of a column helps to find its rows.
 
+use crate::pg::catalog::scan::dependents;
 use crate::pg::datum::list::{nodes, oids};
 use crate::pg::datum::node::{column, mentions};
 use pgrx::pg_sys;
@@ -110,7 +111,8 @@ unsafe fn any_index(
 }
 
 /// Returns whether a condition on a function can be of use to the planner itself, which finds such an expression in
-/// indexes, their predicates, keys of partitions and constraints of children.
+/// indexes, their predicates, keys of partitions and constraints of children. Of the latter it is enough that no table has
+/// one: a hypertable has thousands of children, of which the planner opens those that it reads.
 ///
 /// # Safety
 /// The planner has called its hook for the table.
@@ -129,7 +131,7 @@ pub unsafe fn needs(table: Table, function: pg_sys::Oid) -> bool {
         in_index
             || in_key
             || (table.has_children
-                && (has_other_keys(table)
+                && ((has_other_keys(table) && dependents::are_expressions(function))
                     || any_index(table.relation, |index| {
                         mentions(pg_sys::RelationGetIndexExpressions(index), function)
                             || mentions(pg_sys::RelationGetIndexPredicate(index), function)

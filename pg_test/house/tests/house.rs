@@ -142,8 +142,13 @@ const DOORS: [(&str, &[&str]); 4] = [
     (
         "relation_open(|table_open(|index_open(",
         &[
-            "pg/backend/lock.rs", "pg/catalog/extension.rs", "pg/catalog/relation.rs",
-            "pg/catalog/scan/rows.rs", "pg/sequence.rs", "time_predicates/key.rs",
+            "pg/backend/lock.rs",
+            "pg/catalog/extension.rs",
+            "pg/catalog/relation.rs",
+            "pg/catalog/scan/dependents.rs",
+            "pg/catalog/scan/rows.rs",
+            "pg/sequence.rs",
+            "time_predicates/key.rs",
             "time_predicates/proof.rs",
         ],
     ),

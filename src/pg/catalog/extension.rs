@@ -2,6 +2,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::relation;
+use crate::pg::catalog::scan::equals;
 use crate::pg::charset;
 use mint_core::Micros;
 use mint_core::bytes::hash::fibonacci;
@@ -94,14 +95,8 @@ pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
     unsafe {
         let share = pg_sys::AccessShareLock.cast_signed();
         let table = pg_sys::table_open(pg_sys::RelationRelationId, share);
-        let mut key = pg_sys::ScanKeyData::default();
-        pg_sys::ScanKeyInit(
-            &raw mut key,
-            pg_sys::Anum_pg_class_relname as pg_sys::AttrNumber,
-            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
-            pg_sys::F_NAMEEQ.into(),
-            name.as_ptr().into(),
-        );
+        let (column, name) = (pg_sys::Anum_pg_class_relname, name.as_ptr().into());
+        let mut key = equals(column, pg_sys::F_NAMEEQ, name);
         let index = pg_sys::Oid::from_u32(pg_sys::ClassNameNspIndexId);
         let any = &raw mut pg_sys::SnapshotAnyData;
         let scan = pg_sys::systable_beginscan(table, index, true, any, 1, &raw mut key);
