@@ -1,6 +1,6 @@
 //! Expressions with another column.
 
-use mint_core::adopt::rename::renamed;
+use mint_core::adopt::rename::{portable, renamed, unqualified};
 
 #[track_caller]
 fn assert_renamed(text: &str, from: &str, expected: &str, count: usize) {
@@ -49,5 +49,54 @@ fn what_has_the_name_otherwise_stays() {
 fn texts_that_end_within_a_token_are_kept() {
     for text in ["'id", "\"id", "''", "", "'", "id'"] {
         assert_eq!(renamed(text, "ix", "y").0, text);
+    }
+}
+
+/// Each literal means the same whatever `standard_conforming_strings` is: with backslashes it is an escape string, and what
+/// only looks like a literal or like its end is left alone.
+#[test]
+fn literals_are_portable() {
+    for (text, expected) in [
+        ("", ""),
+        ("SELECT 'a', 1", "SELECT 'a', 1"),
+        (r"SELECT 'a\b'", r"SELECT E'a\\b'"),
+        (r"x <> '\'", r"x <> E'\\'"),
+        (r"'it''s \', '\'", r"E'it''s \\', E'\\'"),
+        (r"E'a\\b', e'\'''", r"E'a\\b', e'\'''"),
+        (r"name'\' <> 'x'", r"nameE'\\' <> 'x'"),
+        (
+            r#""a\b" = '\' AND "it's" = '\'"#,
+            r#""a\b" = E'\\' AND "it's" = E'\\'"#,
+        ),
+        (r"'ü\ü'::text", r"E'ü\\ü'::text"),
+    ] {
+        assert_eq!(portable(text), expected, "{text}");
+    }
+}
+
+/// Tables lose their schemas, but not columns, other tables of these schemas, or names that begin alike.
+#[test]
+fn tables_are_unqualified() {
+    let tables = [
+        ("app".to_owned(), "t".to_owned()),
+        ("\"a.b\"".to_owned(), "\"x y\"".to_owned()),
+    ];
+    for (text, expected) in [
+        (" SELECT t.id\n   FROM app.t;", " SELECT t.id\n   FROM t;"),
+        (
+            "FROM (app.t x JOIN app.t_2 y ON ((x.id = y.id)))",
+            "FROM (t x JOIN app.t_2 y ON ((x.id = y.id)))",
+        ),
+        ("FROM \"a.b\".\"x y\", app.other", "FROM \"x y\", app.other"),
+        (
+            "SELECT 'app.t', \"app.t\" FROM app.t",
+            "SELECT 'app.t', \"app.t\" FROM t",
+        ),
+        (
+            "SELECT x.app.t, app.t(1), my_app.t FROM app.t",
+            "SELECT x.app.t, app.t(1), my_app.t FROM t",
+        ),
+    ] {
+        assert_eq!(unqualified(text, &tables), expected, "{text}");
     }
 }
