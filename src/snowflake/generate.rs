@@ -4,6 +4,7 @@ use crate::pg::datum::timestamp::timestamp_or_report;
 use crate::pg::error;
 use crate::pg::error::{OrReport, ToReport, required};
 use crate::pg::quick::quick;
+use crate::snowflake::lane::open_ticks::Key;
 use crate::snowflake::lane::{mint, open_ticks, session};
 use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
@@ -29,8 +30,9 @@ use pgrx::prelude::*;
 fn guarded_snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
     let layout = required(layout, "layout").layout();
     let shard = required(shard, "shard");
-    let shard = layout.check_shard(shard.into()).or_report();
-    mint::next_id(&layout, shard)
+    let of = layout.check_shard(shard.into()).or_report();
+    let key = Key::Shard(shard.cast_unsigned());
+    mint::next_id(&layout, key, of, grantor::generation())
 }
 
 quick!(
@@ -39,30 +41,43 @@ quick!(
     guarded_snowflake_next_id_wrapper,
     // A negative shard was never kept.
     (shard: i32, layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, shard.cast_unsigned()).map(Into::into),
-        mint::next_tick(layout.recent()?, shard.cast_unsigned()).map(Into::into)
+        open_ticks::next(layout.recent()?, Key::Shard(shard.cast_unsigned())).map(Into::into),
+        next_of_tick(layout, Key::Shard(shard.cast_unsigned())).map(Into::into)
 );
+
+/// Mints as [`open_ticks::next`] or [`mint::next_tick`], after the former with the layout of the last call did not.
+fn next_of_tick(layout: SnowflakeLayout, key: Key) -> Option<i64> {
+    if let Some(layout) = layout.recent() {
+        return mint::next_tick(layout, key);
+    }
+    let layout = layout.kept()?;
+    open_ticks::next(layout, key).or_else(|| mint::next_tick(layout, key))
+}
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id_of_node() -> i64 {
-    let layout = Parsed::Kept(&BUILTINS[0].layout);
-    mint::next_id(&layout, own_shard(&layout))
+    next_of_node(&Parsed::Kept(&BUILTINS[0].layout))
 }
 
 quick!(
     snowflake_next_id_of_node_wrapper,
     pg_finfo_snowflake_next_id_of_node_wrapper,
     guarded_snowflake_next_id_of_node_wrapper,
-    () => open_ticks::next(&BUILTINS[0].layout, fixed_node()?).map(Into::into),
-        mint::next_tick(&BUILTINS[0].layout, fixed_node()?).map(Into::into)
+    () => open_ticks::next(&BUILTINS[0].layout, Key::Own).map(Into::into),
+        mint::next_tick(&BUILTINS[0].layout, Key::Own).map(Into::into)
 );
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
-    let layout = required(layout, "layout").layout();
-    mint::next_id(&layout, own_shard(&layout))
+    next_of_node(&required(layout, "layout").layout())
+}
+
+/// Mints an id of the server's own node.
+fn next_of_node(layout: &Parsed) -> i64 {
+    let generation = grantor::generation();
+    mint::next_id(layout, Key::Own, own_shard(layout), generation)
 }
 
 quick!(
@@ -70,18 +85,9 @@ quick!(
     pg_finfo_snowflake_next_wrapper,
     guarded_snowflake_next_wrapper,
     (layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, fixed_node()?).map(Into::into),
-        mint::next_tick(layout.recent()?, fixed_node()?).map(Into::into)
+        open_ticks::next(layout.recent()?, Key::Own).map(Into::into),
+        next_of_tick(layout, Key::Own).map(Into::into)
 );
-
-/// Returns the node that the settings give as a number.
-#[inline(always)]
-fn fixed_node() -> Option<u32> {
-    match setting::node() {
-        Node::Fixed(shard) => Some(shard),
-        _ => None,
-    }
-}
 
 /// Returns the shard that `snowflake_next(layout)` generates ids of, without generating one. A node that a registry is to
 /// choose is requested, as by `snowflake_next`.

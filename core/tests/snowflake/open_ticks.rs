@@ -141,6 +141,7 @@ impl Pair {
         let open = self.word.and_then(|word| {
             let place = (&*lane, world.lease.as_ref());
             let tick = OpenTick::new(layout, place, (self.shard, word), policy.max_ahead)?;
+            assert_eq!(tick.place().0, self.shard);
             let id = tick.next(|| &world.ceiling, || world.at)?;
             assert_eq!(id, layout.id(self.shard, lane.last()));
             Some((lane.last(), true))

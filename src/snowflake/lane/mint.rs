@@ -5,6 +5,7 @@ use crate::pg::catalog::privilege;
 use crate::pg::machine::{clock, random};
 use crate::snowflake::error::{IN_RECOVERY, log_step, refuse};
 use crate::snowflake::lane::lanes::Shared;
+use crate::snowflake::lane::open_ticks::Key;
 use crate::snowflake::lane::{ceiling, lanes, open_ticks, session};
 use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::node::grantor;
@@ -112,13 +113,13 @@ impl Backend {
     }
 }
 
-/// Mints one id, and keeps its tick for [`open_ticks::next`].
-pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
+/// Mints one id, and keeps its tick for [`open_ticks::next`]. `generation` is that of [`grantor`] before the shard was looked
+/// up.
+pub fn next_id(layout: &Parsed, key: Key, shard: u64, generation: u32) -> i64 {
     let shared = memory();
     let lane = lanes::lane(shared, layout, shard);
     let word = match settings::session_cache() {
         ..=1 => {
-            let generation = grantor::generation();
             let policy = settings::policy();
             let mut host = Backend::new(shared, layout, shard);
             let minted = mint(lane, layout, 1, &policy, &mut host);
@@ -126,7 +127,7 @@ pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
             if let Parsed::Kept(layout) = layout {
                 let place = (lane, host.lease);
                 let tick = OpenTick::new(layout, place, (shard, first), policy.max_ahead);
-                open_ticks::keep(tick, shard, generation);
+                open_ticks::keep(tick, key, generation);
             }
             first
         }
@@ -137,15 +138,14 @@ pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
     id
 }
 
-/// Mints the next id of a shard from which the session has minted, as [`next_id`] does, where that cannot raise an error: most
+/// Mints the next id of a key for which the session has minted, as [`next_id`] does, where that cannot raise an error: most
 /// often the first id of the clock's tick.
-pub fn next_tick(layout: &'static Layout, shard: u32) -> Option<i64> {
-    let (lane, lease) = open_ticks::place(layout, shard)?;
+pub fn next_tick(layout: &'static Layout, key: Key) -> Option<i64> {
+    let (shard, lane, lease) = open_ticks::place(layout, key)?;
     // The generator of random bits can fail.
     if layout.start_mask() != 0 {
         return None;
     }
-    let shard = u64::from(shard);
     let policy = settings::policy();
     let mut host = Backend {
         anchor: lanes::shared().anchor,
@@ -154,7 +154,7 @@ pub fn next_tick(layout: &'static Layout, shard: u32) -> Option<i64> {
     };
     let word = mint_at_once(lane, layout, &policy, &mut host)?;
     let tick = OpenTick::new(layout, (lane, lease), (shard, word), policy.max_ahead);
-    open_ticks::keep(tick, shard, grantor::generation());
+    open_ticks::keep(tick, key, grantor::generation());
     let id = layout.id(shard, word);
     session::set_last_id(id);
     Some(id)

@@ -11,20 +11,47 @@ use crate::snowflake::node::grantor;
 use mint_core::{Lane, Layout, Lease, OpenTick};
 use std::ptr;
 
+/// What ids are asked for as.
+#[derive(Clone, Copy)]
+pub enum Key {
+    Shard(u32),
+    /// The node of this server, which settings, a registry or a cluster choose.
+    Own,
+}
+
+impl Key {
+    /// Returns what distinguishes it from others of its kind.
+    #[inline(always)]
+    fn number(self) -> u32 {
+        match self {
+            Self::Shard(shard) => shard,
+            Self::Own => 0,
+        }
+    }
+}
+
 struct Entry {
     tick: OpenTick<'static>,
-    shard: u32,
+    key: u32,
     generation: u32,
 }
 
-/// Direct-mapped by layout and shard.
-static ENTRIES: [LocalMut<Option<Entry>>; 1_024] = [const { LocalMut::new(None) }; 1_024];
+type Entries<const N: usize> = [LocalMut<Option<Entry>>; N];
+
+/// Of shards, direct-mapped by layout and shard: all those of the default layout have a place of their own. Places that are not
+/// used take no memory.
+static OF_SHARDS: Entries<8_192> = [const { LocalMut::new(None) }; 8_192];
+/// Of the server's own node, direct-mapped by layout.
+static OF_NODE: Entries<16> = [const { LocalMut::new(None) }; 16];
 
 #[inline(always)]
-fn entry(layout: &'static Layout, shard: u32) -> &'static LocalMut<Option<Entry>> {
-    // A collision only costs time.
-    let place = (layout.epoch() as u32 ^ shard) as usize;
-    &ENTRIES[place % ENTRIES.len()]
+fn entry(layout: &'static Layout, key: Key) -> &'static LocalMut<Option<Entry>> {
+    // A layout that is kept has an address of its own. A collision only costs time.
+    let address = ptr::from_ref(layout).addr();
+    match key {
+        Key::Shard(shard) => &OF_SHARDS[(address ^ shard as usize) % OF_SHARDS.len()],
+        Key::Own => &OF_NODE[address / size_of::<Layout>() % OF_NODE.len()],
+    }
 }
 
 /// Returns the tick that was kept of a shard, if it is valid.
@@ -32,43 +59,44 @@ fn entry(layout: &'static Layout, shard: u32) -> &'static LocalMut<Option<Entry>
 /// # Safety
 /// Nothing is kept while it is used.
 #[inline(always)]
-unsafe fn known(layout: &'static Layout, shard: u32) -> Option<&'static OpenTick<'static>> {
+unsafe fn known(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
     // SAFETY: as the caller says.
-    let known = unsafe { entry(layout, shard).get() }.as_ref()?;
+    let known = unsafe { entry(layout, key).get() }.as_ref()?;
     let is_valid = ptr::eq(known.tick.layout(), layout)
-        && known.shard == shard
+        && known.key == key.number()
         && known.generation == grantor::generation();
-    is_valid.then_some(&known.tick)
+    is_valid.then_some(known)
 }
 
-/// Mints the next id of a shard, if it is of the same tick as the last one that [`keep`] was told of.
+/// Mints the next id of a key, if it is of the same tick as the last one that [`keep`] was told of.
 #[inline(always)]
-pub fn next(layout: &'static Layout, shard: u32) -> Option<i64> {
+pub fn next(layout: &'static Layout, key: Key) -> Option<i64> {
     // SAFETY: what is called reads variables and the clock.
-    let id = unsafe { known(layout, shard) }?.next(ceiling::current, clock::now)?;
+    let id = (unsafe { known(layout, key) }?.tick).next(ceiling::current, clock::now)?;
     session::set_last_id(id);
     Some(id)
 }
 
-/// Returns the lane of a shard, and its lease, if they are known.
-pub fn place(
-    layout: &'static Layout,
-    shard: u32,
-) -> Option<(&'static Lane, Option<&'static Lease>)> {
+/// Where the ids of a key come from: the shard, its lane, and its lease.
+pub type Place = (u64, &'static Lane, Option<&'static Lease>);
+
+/// Returns where the ids of a key come from, if that is known.
+pub fn place(layout: &'static Layout, key: Key) -> Option<Place> {
     // SAFETY: it is copied.
-    unsafe { known(layout, shard) }.map(OpenTick::place)
+    unsafe { known(layout, key) }.map(|known| known.tick.place())
 }
 
-/// Keeps a tick from which an id of a shard was minted. `generation` is that of [`grantor`] before the lease was looked up.
-pub fn keep(tick: Option<OpenTick<'static>>, shard: u64, generation: u32) {
-    let (Some(tick), Ok(shard)) = (tick, u32::try_from(shard)) else {
+/// Keeps a tick from which an id of a key was minted. `generation` is that of [`grantor`] before the shard and its lease were
+/// looked up.
+pub fn keep(tick: Option<OpenTick<'static>>, key: Key, generation: u32) {
+    let Some(tick) = tick else {
         return;
     };
     let new = Entry {
         tick,
-        shard,
+        key: key.number(),
         generation,
     };
     // SAFETY: it only writes.
-    unsafe { entry(tick.layout(), shard).with(|entry| *entry = Some(new)) };
+    unsafe { entry(tick.layout(), key).with(|entry| *entry = Some(new)) };
 }

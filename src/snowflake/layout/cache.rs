@@ -52,18 +52,32 @@ pub fn recent(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     (differences == 0).then_some(layout)
 }
 
+/// Returns the same, if it is the layout of any call of the session that is kept.
+pub fn kept(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
+    let words = words(bytes);
+    let mut all = places(&words).map_while(LocalOnce::get);
+    let (_, layout) = all.find(|(known, _)| *known == words)?;
+    RECENT.set((words, layout));
+    Some(layout)
+}
+
 /// Returns another layout than that of the last call.
 #[cold]
 fn find(words: Words) -> Parsed {
-    let first = hash(&words);
-    for place in (first..first + KEPT.len()).map(|place| place % KEPT.len()) {
-        let (known, layout) = KEPT[place].get_or(|| (words, parse(&words)));
+    for place in places(&words) {
+        let (known, layout) = place.get_or(|| (words, parse(&words)));
         if *known == words {
             RECENT.set((words, layout));
             return Parsed::Kept(layout);
         }
     }
     Parsed::Own(parse(&words))
+}
+
+/// Returns the places of a layout, in the order in which they are tried.
+fn places(words: &Words) -> impl Iterator<Item = &'static LocalOnce<(Words, Layout)>> {
+    let first = hash(words);
+    (first..first + KEPT.len()).map(|place| &KEPT[place % KEPT.len()])
 }
 
 fn hash(words: &Words) -> usize {

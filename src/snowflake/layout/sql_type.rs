@@ -29,6 +29,11 @@ impl SnowflakeLayout {
     pub fn recent(self) -> Option<&'static Layout> {
         cache::recent(self.0)
     }
+
+    /// Returns the same, if an earlier call of the session had it.
+    pub fn kept(self) -> Option<&'static Layout> {
+        cache::kept(self.0)
+    }
 }
 
 impl From<&Layout> for SnowflakeLayout {

@@ -64,10 +64,12 @@ impl<'a> OpenTick<'a> {
         self.layout
     }
 
-    /// Returns the lane, and the lease of its shard.
+    /// Returns the shard, its lane and its lease.
     #[must_use]
-    pub fn place(&self) -> (&'a Lane, Option<&'a Lease>) {
-        (self.lane, self.lease)
+    pub fn place(&self) -> (u64, &'a Lane, Option<&'a Lease>) {
+        let last = (self.base).wrapping_add((self.end << self.layout.seq.shift).cast_signed());
+        let shard = self.layout.shard.take(last.cast_unsigned());
+        (shard, self.lane, self.lease)
     }
 
     /// Mints the next id of the tick, if [`mint()`](crate::mint()) would.
