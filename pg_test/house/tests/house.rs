@@ -100,7 +100,7 @@ fn files_have_about_400_lines_and_folders_about_ten_entries() {
 
 /// Files outside src/pg with unsafe code: the entry points of workers, which must not be mangled, and what one idea alone asks
 /// of the server.
-const UNSAFE_OUTSIDE_OF_PG: [&str; 19] = [
+const UNSAFE_OUTSIDE_OF_PG: [&str; 20] = [
     "counter/last_used.rs",
     "counter/row_estimate.rs",
     "counter/segment/give_back.rs",
@@ -109,7 +109,8 @@ const UNSAFE_OUTSIDE_OF_PG: [&str; 19] = [
     "registry/member/worker.rs",
     "registry/server/commit_deadline.rs",
     "snowflake/lane/open_ticks.rs",
-    "time_predicates/derive.rs",
+    "time_predicates/derive/bounding.rs",
+    "time_predicates/derive/conditions.rs",
     "time_predicates/estimate.rs",
     "time_predicates/function.rs",
     "time_predicates/hook.rs",
