@@ -8,4 +8,6 @@ mod mentions;
 mod online;
 mod partition_maintenance;
 mod partitions;
+mod resumed;
+mod shop;
 mod untrusted_objects;
