@@ -7,6 +7,7 @@ mod load;
 mod mentions;
 mod online;
 mod partition_maintenance;
+mod partition_register;
 mod partitions;
 mod resumed;
 mod shop;
