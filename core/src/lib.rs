@@ -46,9 +46,8 @@ pub use crate::counter::user_table::UserTable;
 pub use crate::family::inspect;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
-pub use crate::registry::lease_rules::{
-    Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
-};
+pub use crate::registry::identity::{Identity, Incarnation, LogPoint};
+pub use crate::registry::lease_rules::{Denial, LeaseEnd, LeaseTerm, Registry, StateLoss};
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;
 pub use crate::snowflake::error::{IdError, LayoutError, SpanError};

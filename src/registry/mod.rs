@@ -8,6 +8,7 @@ pub mod settings;
 
 /// Defines the settings, and leases nodes once they name a registry. Called once, when the library is loaded.
 pub fn init() {
-    member::leases::init();
-    settings::init(&member::leases::RegistryGrantor);
+    member::memory::leases::init();
+    member::session::init();
+    settings::init(&member::session::RegistryGrantor);
 }

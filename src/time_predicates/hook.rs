@@ -1,7 +1,8 @@
 //! The planner's hooks.
 
 use crate::pg::backend::local::Local;
-use crate::time_predicates::{derive, estimate, order, predicate};
+use crate::time_predicates::derive::conditions;
+use crate::time_predicates::{estimate, order, predicate};
 use pgrx::{pg_guard, pg_sys};
 
 #[cfg(not(feature = "pg19"))]
@@ -105,7 +106,7 @@ unsafe extern "C-unwind" fn derive_guarded(
     has_children: bool,
 ) {
     // SAFETY: the arguments are passed on unchanged.
-    unsafe { derive::derive(root, table, relation, has_children) }
+    unsafe { conditions::derive(root, table, relation, has_children) }
 }
 
 #[pg_guard]

@@ -10,7 +10,7 @@
 //!   their bounds.
 //! - `predicate` recognizes a comparison of such a function, reading nothing but the query; `span` says of which times it
 //!   is true.
-//! - `derive` decides whether bounds are right and useful, makes them and adds them.
+//! - `derive` decides whether bounds are right and useful and makes them (`bounding`), and adds them (`conditions`).
 //! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
 //!   one version.
 //! - `estimate` keeps the planner from counting the condition and its bounds twice.

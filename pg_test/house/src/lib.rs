@@ -1,4 +1,4 @@
-//! A reader of the layout of a crate: which file imports which, how long files are, and which have unsafe code.
+//! A reader of the layout of a crate: which file imports which, and which have unsafe code.
 //!
 //! Imports have an order when the entries of each folder, files and folders alike, can be put on floors such that every
 //! import leads to a lower floor. Then there is no circle of files, of folders, or of both.
@@ -10,6 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+/// Returns the folder of the repository. Read at run time, as checkouts that share a target directory share the programs.
+///
+/// # Panics
+/// Outside of cargo.
+#[must_use]
+pub fn repository() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
+    let repository = Path::new(&here).join("../..").canonicalize();
+    repository.expect("the repository")
+}
+
 /// A file's path below the crate's `src`, like `pg/error.rs`.
 pub type File = String;
 
@@ -18,8 +29,6 @@ pub type File = String;
 pub struct Crate {
     /// The files of the same crate that each file imports.
     pub imports: BTreeMap<File, BTreeSet<File>>,
-    /// Number of lines of each file.
-    pub lines: BTreeMap<File, usize>,
     /// The files with unsafe code, and how often the word stands there.
     pub with_unsafe: BTreeMap<File, usize>,
     /// The files with a `static mut`.
@@ -48,7 +57,6 @@ impl Crate {
         for (file, text) in texts {
             let imported = imports::of(file, text, &modules);
             all.imports.insert(file.clone(), imported);
-            all.lines.insert(file.clone(), text.lines().count());
             let words = words(text);
             let count = words.iter().filter(|word| **word == "unsafe").count();
             if count > 0 {

@@ -1,20 +1,13 @@
 //! What the pages on programs tell to write is in the projects that they link, which `make drivers` runs.
 
-use std::path::{Path, PathBuf};
+use mint_house::repository;
+use std::path::Path;
 
 /// Pages with tables whose last column is the project.
 const PAGES: [&str; 2] = ["docs/guides/programs.md", "docs/guides/json-and-urls.md"];
 
 /// What such a cell says where there is no project.
 const NONE: &str = "not run";
-
-fn repository() -> PathBuf {
-    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
-    Path::new(&here)
-        .join("../..")
-        .canonicalize()
-        .expect("the repository")
-}
 
 fn without_spaces(text: &str) -> String {
     text.split_whitespace().collect()

@@ -7,7 +7,7 @@ use crate::pg::machine::clock;
 use crate::pg::machine::clock::ahead;
 use crate::pg::worker::mailbox::last_failure;
 use crate::registry::identity::bits;
-use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::memory::slot::LeaseSlot;
 use crate::registry::member::trouble::{Task, Trouble, remedy};
 use crate::registry::member::usage;
 use crate::registry::server::quarantine::Quarantine;

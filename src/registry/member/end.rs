@@ -1,7 +1,7 @@
 //! The end of a lease before its time: sessions that still mint under it fail.
 
-use crate::registry::member::leases;
-use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::memory::leases;
+use crate::registry::member::memory::slot::LeaseSlot;
 use crate::snowflake::lane::lanes;
 use mint_core::{Lane, Micros};
 

@@ -3,9 +3,9 @@
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::machine::clock;
-use crate::registry::member::leases;
-use crate::registry::member::leases::any_slot;
-use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::memory::leases;
+use crate::registry::member::memory::leases::any_slot;
+use crate::registry::member::memory::slot::LeaseSlot;
 use crate::registry::member::tasks::{find_slot, tasks};
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::Trouble;

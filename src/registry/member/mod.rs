@@ -1,13 +1,12 @@
 //! A server that requests leases of nodes from a registry.
 
 pub mod assigned;
-pub mod assigned_memory;
 pub mod bounds;
 pub mod end;
 pub mod functions;
-pub mod leases;
+pub mod memory;
 pub mod query;
-pub mod slot;
+pub mod session;
 pub mod state_file;
 pub mod tasks;
 pub mod trouble;

@@ -5,8 +5,9 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::{clock, host, server};
 use crate::pg::worker::transaction::one_line;
+use crate::registry::member::bounds;
+use crate::registry::member::memory::leases;
 use crate::registry::member::trouble::Task;
-use crate::registry::member::{bounds, leases};
 use crate::registry::protocol;
 use crate::registry::protocol::{
     Assignee, LeaseAnswer, LeaseRequest, MAX_LISTED, NumberedTerm, Request,

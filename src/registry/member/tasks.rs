@@ -1,8 +1,8 @@
 //! The leases that the worker has to see to.
 
 use crate::registry::identity::{bits, describe_nodes};
-use crate::registry::member::leases;
-use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::memory::leases;
+use crate::registry::member::memory::slot::LeaseSlot;
 use crate::registry::member::trouble::Task;
 use crate::registry::settings;
 

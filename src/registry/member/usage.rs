@@ -1,8 +1,8 @@
 //! What an administrator watches of the leases. Nothing here makes the memory, or talks to the registry.
 
 use crate::pg::machine::server;
-use crate::registry::member::leases::{self, made};
-use crate::registry::member::slot::{LeaseSlot, SLOTS};
+use crate::registry::member::memory::leases::{self, made};
+use crate::registry::member::memory::slot::{LeaseSlot, SLOTS};
 use crate::registry::member::tasks::tasks;
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::{Task, Trouble, missing_database};

@@ -12,14 +12,15 @@ use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::transaction::{Failure, attempt};
 use crate::pg::worker::{deadline, lifecycle};
 use crate::registry::member::assigned::AssignedNodes;
+use crate::registry::member::end;
+use crate::registry::member::memory::leases;
+use crate::registry::member::memory::slot::LeaseSlot;
 use crate::registry::member::query::{
     ANSWER, lease_query, read, release_query, request, understand,
 };
-use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::tasks::{describe, find_slot, tasks as wanted_tasks};
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::Task;
-use crate::registry::member::{end, leases};
 use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;

@@ -12,8 +12,9 @@ use crate::registry::server::grant::{grant_lease, random_id};
 use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place;
 use crate::registry::server::place::Caller;
+use crate::registry::server::state::RegistryState;
 use crate::registry::server::tables::{
-    OpenTables, RegistryState, arguments, at, text, with_tables, with_tables_in, without_queue,
+    OpenTables, arguments, at, text, with_tables, with_tables_in, without_queue,
 };
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;

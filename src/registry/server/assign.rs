@@ -19,9 +19,10 @@ use crate::registry::server::answer::{
 };
 use crate::registry::server::free;
 use crate::registry::server::grant::random_id;
+use crate::registry::server::leases::term_of;
 use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place::Caller;
-use crate::registry::server::tables::{OpenTables, at, term_of, text, with_tables};
+use crate::registry::server::tables::{OpenTables, at, text, with_tables};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::assigned_rules::{AgreedKey, Standing, Stranger, Tenancy, Tenant};
 use mint_core::registry::lease_rules::QUARANTINE;

@@ -10,7 +10,8 @@ use crate::registry::server::answer::{GrantedLease, Requester, answer, describe_
 use crate::registry::server::free;
 use crate::registry::server::nodes::{NodeRange, describe_holders};
 use crate::registry::server::place::Caller;
-use crate::registry::server::tables::{OpenTables, RegistryState, at, with_tables};
+use crate::registry::server::state::RegistryState;
+use crate::registry::server::tables::{OpenTables, at, with_tables};
 use mint_core::{Denial, LeaseTerm, Micros, Registry};
 
 /// Grants a new lease of any free node of a width, or of the first of these nodes that are free.

@@ -1,6 +1,6 @@
 //! What changes between the plan of a script and its swap, and what a plan says before its first step.
 
-use super::online::{BACK, PLAN, UNTIL_SWAP, gexec, make_shop};
+use super::shop::{BACK, PLAN, UNTIL_SWAP, gexec, make_shop};
 use mint_cluster::{Server, Session};
 
 /// What was created between the plan and the swap is not lost: the swap refuses, and the next plan has it.

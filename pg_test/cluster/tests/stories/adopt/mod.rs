@@ -7,5 +7,8 @@ mod load;
 mod mentions;
 mod online;
 mod partition_maintenance;
+mod partition_register;
 mod partitions;
+mod resumed;
+mod shop;
 mod untrusted_objects;

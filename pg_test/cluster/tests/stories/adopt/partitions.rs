@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn partitions(session: &mut Session, parent: &str) -> Vec<String> {
+pub(super) fn partitions(session: &mut Session, parent: &str) -> Vec<String> {
     session.column(&format!(
         "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = '{parent}'::regclass ORDER BY 1"
     ))

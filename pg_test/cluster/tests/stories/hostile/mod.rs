@@ -1,12 +1,14 @@
 //! Attacks by objects in a database: the extension's SQL must not pick up or run any, at installation, at calls, or when
 //! the server evaluates its objects.
 
+mod attacker;
 mod attacks;
 mod backtraces;
 mod every_call;
 mod long_arguments;
 mod names_and_types;
 mod overloads;
+mod owned_registry;
 pub mod planted_objects;
 mod relations;
 mod remote_side;

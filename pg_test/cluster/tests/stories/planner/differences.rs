@@ -3,7 +3,10 @@
 use mint_cluster::{Rng, Server, Session, count, say};
 
 /// Makes random tables, ids, conditions and queries, and runs each query both ways.
-const GENERATOR: &str = include_str!("generator.sql");
+const GENERATOR: &str = concat!(
+    include_str!("generator.sql"),
+    include_str!("comparison.sql")
+);
 /// Queries on one pair of tables.
 const QUERIES: usize = 200;
 

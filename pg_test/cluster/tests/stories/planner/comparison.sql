@@ -1,0 +1,110 @@
+-- Runs the queries of generator.sql with pg_mint.time_predicates off and on, and counts what they return.
+CREATE TABLE differ.difference (seed float8, query text, settings text, off_result text, on_result text);
+CREATE TABLE differ.tally (outcome text PRIMARY KEY, n bigint);
+INSERT INTO differ.tally VALUES ('queries', 0), ('same rows', 0), ('both refused', 0), ('refused off only', 0),
+    ('compared plans', 0), ('other plans', 0), ('with rows', 0);
+
+-- Runs a query and undoes what it did.
+CREATE FUNCTION differ.result(query text, reader text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text; code text; message text;
+BEGIN
+    BEGIN
+        PERFORM set_config('role', reader, true);
+        EXECUTE query INTO found;
+        RAISE EXCEPTION USING ERRCODE = 'DF000', MESSAGE = coalesce(found, 'NULL');
+    EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+    END;
+    RETURN CASE code WHEN 'DF000' THEN message ELSE 'ERROR ' || code || ' ' || message END;
+END $$;
+
+CREATE FUNCTION differ.count(what text) RETURNS void LANGUAGE sql AS $$ UPDATE differ.tally SET n = n + 1 WHERE outcome = what $$;
+
+-- Runs so many queries on the same two tables, and returns how many differed.
+CREATE FUNCTION differ.run(seed float8, queries int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    a record; b record;
+    query text; prepared text; off_result text; on_result text; settings text[]; one text; value text;
+    reader text; off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0}';
+BEGIN
+    PERFORM setseed(seed);
+    -- The cost of a plan that is switched off would have it compiled.
+    PERFORM set_config('jit', 'off', false);
+    PERFORM set_config('timezone', differ.pick('UTC', 'Asia/Tokyo', 'America/Los_Angeles', 'Asia/Kolkata', 'Europe/Berlin'), false);
+    SELECT * INTO a FROM differ.make_table('alpha');
+    SELECT * INTO b FROM differ.make_table('beta');
+    FOR i IN 1..queries LOOP
+        settings := '{}';
+        FOREACH one IN ARRAY ARRAY['enable_seqscan', 'enable_seqscan', 'enable_indexscan', 'enable_bitmapscan', 'enable_hashjoin',
+            'enable_mergejoin', 'enable_nestloop', 'enable_partition_pruning', 'enable_indexonlyscan'] LOOP
+            value := CASE WHEN random() < 0.3 THEN 'off' ELSE 'on' END;
+            PERFORM set_config(one, value, false);
+            settings := settings || (one || '=' || value);
+        END LOOP;
+        value := differ.pick('', '', '', '0');
+        FOREACH one IN ARRAY ARRAY['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size', 'min_parallel_index_scan_size'] LOOP
+            IF value = '0' THEN PERFORM set_config(one, value, false); ELSE EXECUTE 'RESET ' || one; END IF;
+        END LOOP;
+        settings := settings || (CASE value WHEN '0' THEN 'parallel' ELSE 'alone' END);
+        query := differ.query(a.time_of, a.second, a.known, a.foreign_ids, b.time_of, b.second, b.known, b.foreign_ids);
+        -- Under row security, bounds must not be tested before the policy where they could tell something.
+        reader := CASE WHEN query LIKE '%UPDATE%' THEN 'none' ELSE differ.pick('none', 'none', 'none', 'differ_reader') END;
+        settings := settings || reader;
+        -- Of few rows, an order by an index is the cheaper one only without these.
+        value := 'on';
+        IF query ~ 'ORDER BY 1|max\(' AND random() < 0.6 THEN
+            value := 'off';
+            PERFORM set_config('enable_seqscan', value, false);
+        END IF;
+        PERFORM set_config('enable_sort', value, false);
+        settings := settings || ('enable_sort=' || value);
+        -- As a prepared statement for all values, with one of the timestamps as a parameter.
+        prepared := NULL;
+        IF random() < 0.2 AND query ~ $q$'[^']*'::timestamptz(?!\[)$q$ THEN
+            value := (regexp_match(query, $q$('[^']*'::timestamptz)(?!\[)$q$))[1];
+            PERFORM set_config('plan_cache_mode', differ.pick('force_generic_plan', 'force_generic_plan', 'force_custom_plan'), false);
+            prepared := format('PREPARE it(timestamptz) AS %s', replace(query, value, '$1'));
+            query := format('EXECUTE it(%s)', value);
+        END IF;
+        PERFORM set_config('pg_mint.time_predicates', 'off', false);
+        IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
+        off_result := differ.result(query, reader);
+        IF i % 10 = 0 THEN EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO off_plan; END IF;
+        IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
+        PERFORM set_config('pg_mint.time_predicates', 'on', false);
+        IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
+        on_result := differ.result(query, reader);
+        IF i % 10 = 0 THEN
+            EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO on_plan;
+            tally[5] := tally[5] + 1;
+            IF on_plan <> off_plan THEN tally[6] := tally[6] + 1; END IF;
+        END IF;
+        IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
+        tally[1] := tally[1] + 1;
+        -- Of several foreign ids another one can be the first.
+        IF on_result = off_result OR (off_result LIKE 'ERROR 22%' AND left(on_result, 11) = left(off_result, 11)) THEN
+            IF on_result LIKE 'ERROR%' THEN
+                tally[3] := tally[3] + 1;
+                IF on_result NOT LIKE 'ERROR 22%' THEN RAISE WARNING 'no valid query: % %', on_result, query; END IF;
+            ELSE tally[2] := tally[2] + 1;
+            END IF;
+            IF on_result NOT LIKE 'ERROR%' AND on_result NOT LIKE '0 %' AND on_result <> 'NULL' THEN tally[7] := tally[7] + 1; END IF;
+        ELSE
+            -- An id that is not one of the layout was not looked at, as if it had no time.
+            IF off_result LIKE 'ERROR 22%' AND on_result NOT LIKE 'ERROR%' THEN
+                IF prepared IS NOT NULL THEN EXECUTE replace(prepared, 'snowflake_time(', 'differ.time_if_any('); END IF;
+                off_result := differ.result(replace(query, 'snowflake_time(', 'differ.time_if_any('), reader);
+                IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
+                IF off_result = on_result THEN
+                    tally[4] := tally[4] + 1;
+                    CONTINUE;
+                END IF;
+            END IF;
+            bad := bad + 1;
+            INSERT INTO differ.difference VALUES (seed, coalesce(prepared || '; ', '') || query, array_to_string(settings, ' '), off_result, on_result);
+        END IF;
+    END LOOP;
+    UPDATE differ.tally t SET n = t.n + tally[v.place] FROM (VALUES ('queries', 1), ('same rows', 2), ('both refused', 3),
+        ('refused off only', 4), ('compared plans', 5), ('other plans', 6), ('with rows', 7)) v (outcome, place) WHERE t.outcome = v.outcome;
+    RETURN bad;
+END $$;

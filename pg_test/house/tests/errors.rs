@@ -1,0 +1,166 @@
+//! The reference of errors: docs/reference/errors.md has every message of the code, and no other.
+
+use mint_house::markdown::files;
+use mint_house::repository;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns a text of the code as docs/reference/errors.md has it: without escapes, and `…` for what is filled in.
+fn as_documented(text: &str) -> String {
+    let mut plain = String::new();
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => match signs.next() {
+                Some('\n') => while signs.next_if(|sign| sign.is_whitespace()).is_some() {},
+                Some(escaped) => plain.push(escaped),
+                None => {}
+            },
+            '{' => {
+                for inside in signs.by_ref() {
+                    if inside == '}' {
+                        break;
+                    }
+                }
+                plain.push('…');
+            }
+            sign => plain.push(sign),
+        }
+    }
+    plain
+}
+
+/// Returns the string literal that a text begins with, but for white space and `format!(`.
+fn literal(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let text = text.strip_prefix('&').unwrap_or(text);
+    let text = text.strip_prefix("format!(").unwrap_or(text).trim_start();
+    let inside = text.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = inside.find(|sign| {
+        let is_end = sign == '"' && !is_escaped;
+        is_escaped = sign == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(&inside[..end])
+}
+
+/// Returns the messages of the code: of `report(Code::..., "...")`, of the errors of core, and of what prevents a conversion.
+fn messages() -> BTreeSet<String> {
+    let repository = repository();
+    let mut messages = BTreeSet::new();
+    for folder in ["src", "core/src"] {
+        for path in files(&repository.join(folder), "rs") {
+            let text = std::fs::read_to_string(&path).expect("a file of the code");
+            let mut after = Vec::new();
+            for start in ["#[error(", "Blocker::state(", "Blocker::unsupported("] {
+                after.extend(text.split(start).skip(1));
+            }
+            for call in text.split("report(").skip(1) {
+                let (code, rest) = call.split_once(',').unwrap_or_default();
+                if code.contains("ERRCODE_") {
+                    after.push(rest);
+                }
+            }
+            messages.extend(after.into_iter().filter_map(literal).map(as_documented));
+        }
+    }
+    messages
+}
+
+/// Returns the first cells of the tables, by the headings that they are under.
+fn documented_errors() -> BTreeMap<String, BTreeSet<String>> {
+    let page = repository().join("docs/reference/errors.md");
+    let text = std::fs::read_to_string(page).expect("docs/reference/errors.md");
+    let mut errors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for section in text.split("\n## ").skip(1) {
+        let (code, body) = section.split_once('\n').expect("a section has a text");
+        let found = errors.entry(code.to_owned()).or_default();
+        for row in body.lines().filter(|line| line.starts_with("| `")) {
+            let (cell, _) = row[2..].split_once(" | ").expect("a row has two cells");
+            let spans = cell.split('`').skip(1).step_by(2);
+            found.extend(spans.map(str::to_owned));
+        }
+    }
+    errors
+}
+
+/// Returns code whose literals are on one line each, without escapes of quotes.
+fn without_breaks(code: &str) -> String {
+    let mut parts = code.split("\\\n");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text += part.trim_start();
+    }
+    text.replace("\\\"", "\"")
+}
+
+/// Returns whether the parts of a message are in the code, each soon after the one before.
+fn has_in_order<'a>(code: &str, mut parts: impl Iterator<Item = &'a str>) -> bool {
+    /// What is filled in has a name or an expression in between.
+    const FILLED_IN: usize = 80;
+    let first = parts.find(|part| !part.is_empty()).unwrap_or_default();
+    let rest: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    code.match_indices(first).any(|(place, _)| {
+        let mut after = &code[place + first.len()..];
+        rest.iter().all(|part| {
+            let mut end = after.len().min(FILLED_IN + part.len());
+            while !after.is_char_boundary(end) {
+                end -= 1;
+            }
+            let gap = after[..end].find(part);
+            after = gap.map_or("", |gap| &after[gap + part.len()..]);
+            gap.is_some()
+        })
+    })
+}
+
+/// Each reason for which an error about leases has a HINT of its own is explained.
+#[test]
+fn the_reference_explains_why_there_is_no_lease() {
+    let read = |path: &str| std::fs::read_to_string(repository().join(path)).expect("a file");
+    let code = read("src/registry/member/trouble.rs");
+    let (_, list) = code.split_once("const REMEDIES").expect("a list");
+    let (list, _) = list.split_once("\n];").expect("its end");
+    let list = list.replace("\\\"", "");
+    let texts = list.split('"').skip(1).step_by(2);
+    let reasons: Vec<&str> = texts.step_by(2).collect();
+    let page = read("docs/reference/errors.md");
+    let (_, section) = page
+        .split_once("### Why there is no lease")
+        .expect("a section");
+    let (section, _) = section.split_once("\n#").expect("its end");
+    assert!(reasons.len() > 10, "{reasons:?}");
+    for words in reasons {
+        assert!(
+            section.contains(words),
+            "errors.md does not explain \"{words}\""
+        );
+    }
+}
+
+/// Both ways: each message of the code is in the reference, and each of the reference is in the code.
+#[test]
+fn the_reference_has_every_message() {
+    let errors = documented_errors();
+    let documented: BTreeSet<String> = errors.values().flatten().cloned().collect();
+    let messages = messages();
+    assert!(messages.len() > 150, "only {} messages", messages.len());
+    let missing: Vec<&String> = messages.difference(&documented).collect();
+    assert!(missing.is_empty(), "errors.md lacks {missing:#?}");
+
+    let mut code = String::new();
+    for (folder, ending) in [("src", "rs"), ("core/src", "rs"), ("sql", "sql")] {
+        for path in files(&repository().join(folder), ending) {
+            code += &std::fs::read_to_string(path).expect("a file of the code");
+        }
+    }
+    let code = without_breaks(&code);
+    let gone: Vec<&String> = documented
+        .iter()
+        .filter(|message| !has_in_order(&code, message.split('…')))
+        .collect();
+    assert!(
+        gone.is_empty(),
+        "errors.md has what the code lacks: {gone:#?}"
+    );
+}

@@ -1,0 +1,4 @@
+//! Puts bounds of an id in the place of conditions on its time, or beside them.
+
+mod bounding;
+pub mod conditions;
