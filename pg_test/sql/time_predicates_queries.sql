@@ -75,6 +75,13 @@ SELECT count(*) FROM rest, snowflake_decode(id) WHERE id IN (snowflake_encode('2
 SET enable_seqscan = off;
 SELECT max(id) FROM rest WHERE snowflake_time(id) IN ('2026-03-01', '2026-03-02');
 RESET enable_seqscan;
+SELECT count(*) FROM rest a JOIN rest b ON a.id = b.id AND b.id IS NOT NULL WHERE snowflake_time(b.id) = '2026-03-01' OR snowflake_time(b.id) > now();
+-- What is true of an id that is null keeps its rows: of the table, or of an outer join.
+INSERT INTO rest VALUES (NULL);
+SELECT count(*) FROM rest WHERE snowflake_time(id) > '2026-03-01' OR id IS NULL;
+SELECT count(*) FROM rest WHERE id IS NOT NULL AND (snowflake_time(id) > '2026-03-01' OR now() IS NOT NULL);
+SELECT count(*) FROM generate_series(1, 3) n LEFT JOIN rest ON n = 4 WHERE snowflake_time(id) IN ('2026-03-01', '2026-03-02') OR n > 1;
+DELETE FROM rest WHERE id IS NULL OR snowflake_time(id) < '2026-01-01';
 DROP TABLE rest;
 
 -- Ids whose time no timestamp can hold are not looked at: the end of all times stays beside a bound that can be beyond.

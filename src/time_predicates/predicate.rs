@@ -163,6 +163,75 @@ pub unsafe fn candidates(condition: *mut pg_sys::Node, table: pg_sys::Index) -> 
     }
 }
 
+/// Returns whether a condition is true only of rows in which a column is not null, as far as candidates say it.
+///
+/// # Safety
+/// A node of the planner's.
+pub unsafe fn needs_value(
+    condition: *mut pg_sys::Node,
+    table: pg_sys::Index,
+    column: pg_sys::AttrNumber,
+) -> bool {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        let needs = |part| needs_value(part, table, column);
+        match as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
+            Some(several) => match (*several).boolop {
+                pg_sys::BoolExprType::AND_EXPR => nodes((*several).args).any(needs),
+                pg_sys::BoolExprType::OR_EXPR => nodes((*several).args).all(needs),
+                _ => false,
+            },
+            None => candidate(condition, table).is_some_and(|found| found.column == column),
+        }
+    }
+}
+
+/// Returns whether one of some conditions is that a column is not null.
+///
+/// # Safety
+/// A list of nodes of the planner's.
+pub unsafe fn any_not_null(
+    conditions: *mut pg_sys::List,
+    table: pg_sys::Index,
+    number: pg_sys::AttrNumber,
+) -> bool {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        nodes(conditions).any(|condition| {
+            as_node::<pg_sys::NullTest>(condition, NodeTag::T_NullTest).is_some_and(|test| {
+                (*test).nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+                    && column((*test).arg.cast()).is_some_and(|column| {
+                        column.varno as pg_sys::Index == table && column.varattno == number
+                    })
+            })
+        })
+    }
+}
+
+/// Calls `each` for each list of conditions of a join tree.
+///
+/// # Safety
+/// A join tree of the planner's, after its conditions were made lists of conditions that must all be true.
+pub unsafe fn each_list(tree: *mut pg_sys::Node, each: &mut dyn FnMut(*mut pg_sys::List)) {
+    // SAFETY: as the caller says; the tag says what a node is.
+    unsafe {
+        match tree.as_ref().map(|node| node.type_) {
+            Some(NodeTag::T_FromExpr) => {
+                let from = &*tree.cast::<pg_sys::FromExpr>();
+                each(from.quals.cast());
+                nodes(from.fromlist).for_each(|part| each_list(part, each));
+            }
+            Some(NodeTag::T_JoinExpr) => {
+                let join = &*tree.cast::<pg_sys::JoinExpr>();
+                each(join.quals.cast());
+                each_list(join.larg, each);
+                each_list(join.rarg, each);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Returns whether there is a candidate among the conditions of a query.
 ///
 /// # Safety

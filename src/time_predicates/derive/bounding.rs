@@ -61,7 +61,7 @@ pub(super) struct Derived {
 }
 
 impl Planning {
-    /// Returns a bound that every id is within, for a key of partitions.
+    /// Returns a bound that every id is within but NULL, for a key of partitions.
     ///
     /// Beside conditions of which some must be true, IS NOT NULL makes releases of PostgreSQL 15 and 16 forget the default
     /// partition: `id IS NOT NULL AND (id = 5 OR id = 7)`. min() and max() add it. Another bound keeps it apart.

@@ -4,7 +4,9 @@ use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::{any_of, as_node, elements, list};
 use crate::time_predicates::derive::bounding::{Derived, Planning};
 use crate::time_predicates::key::Table;
-use crate::time_predicates::predicate::{Candidate, Form, candidate, candidates};
+use crate::time_predicates::predicate::{
+    Candidate, Form, any_not_null, candidate, candidates, each_list, needs_value,
+};
 use crate::time_predicates::{estimate, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
@@ -86,10 +88,8 @@ impl Planning {
             pg_sys::check_stack_depth();
             let found: Vec<(*mut pg_sys::Node, Derived)> = nodes(conditions)
                 .map(|condition| {
-                    (
-                        condition,
-                        self.derived(condition, is_inner).unwrap_or_default(),
-                    )
+                    let derived = self.derived(condition, conditions, is_inner);
+                    (condition, derived.unwrap_or_default())
                 })
                 .collect();
             let all = || found.iter().flat_map(|(_, derived)| &derived.bounds);
@@ -120,8 +120,13 @@ impl Planning {
         }
     }
 
-    /// Returns what follows from a condition.
-    unsafe fn derived(self, condition: *mut pg_sys::Node, is_inner: bool) -> Option<Derived> {
+    /// Returns what follows from a condition, which is one of several.
+    unsafe fn derived(
+        self,
+        condition: *mut pg_sys::Node,
+        conditions: *mut pg_sys::List,
+        is_inner: bool,
+    ) -> Option<Derived> {
         // SAFETY: a node of the planner's, whose tag says what it is.
         unsafe {
             let own = (*self.table.planned).relid;
@@ -130,6 +135,17 @@ impl Planning {
                 if found.is_empty() {
                     return None;
                 }
+                let mut bounds = Vec::new();
+                for found in &found {
+                    // Where another part of the condition can be true of an id that is null, no bound follows from it.
+                    if needs_value(condition, own, found.column)
+                        || any_not_null(conditions, own, found.column)
+                    {
+                        bounds.extend(self.least(found));
+                    } else if !is_inner && self.is_kept_apart_from(found) {
+                        return None;
+                    }
+                }
                 // One of them is true: in each, bounds have the place that they would have alone.
                 let extended = nodes((*parts).args).map(|part| {
                     let all = self.extend(pg_sys::make_ands_implicit(part.cast()), true);
@@ -137,7 +153,7 @@ impl Planning {
                 });
                 let any = Some(any_of(extended));
                 return Some(Derived {
-                    bounds: found.iter().filter_map(|found| self.least(found)).collect(),
+                    bounds,
                     any,
                     is_equivalent: true,
                 });
@@ -170,6 +186,23 @@ impl Planning {
                 any: Some(any),
                 is_equivalent,
             })
+        }
+    }
+
+    /// Returns whether a condition that has no bound of all ids must stay as it is: another part of the query says that the id
+    /// is not null, see [`Planning::least`].
+    unsafe fn is_kept_apart_from(self, found: &Candidate) -> bool {
+        // SAFETY: structures of the planner's.
+        unsafe {
+            let own = (*self.table.planned).relid;
+            let mut is_said = false;
+            let tree = (*(*self.root).parse).jointree.cast();
+            !(*self.table.planned).part_scheme.is_null() && {
+                each_list(tree, &mut |list| {
+                    is_said |= any_not_null(list, own, found.column)
+                });
+                is_said
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ DECLARE
     made text;
 BEGIN
     -- Nothing is derived of an OR with something else or of <>, so they can meet foreign ids in one plan and not in another.
-    CASE differ.below(CASE WHEN foreign_ids THEN 16 ELSE 18 END)
+    CASE differ.below(CASE WHEN foreign_ids THEN 16 ELSE 21 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
         WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
@@ -127,6 +127,10 @@ BEGIN
                 ELSE format('(%s, %s) %s (%s, %%1$s.n)', a, differ.below(30), op, time_of) END;
         WHEN 16 THEN made := format('(%s %s %s AND %%1$s.n > 3 OR %%1$s.n = %s AND NOT %s %s)', time_of, op, a, differ.below(30),
             time_of, differ.list(known));
+        -- Of an id that is null, as of a row that an outer join has not found, the other part can be true.
+        WHEN 17 THEN made := format('(%s %s %s OR %%1$s.id IS NULL)', time_of, op, a);
+        WHEN 18 THEN made := format('(%s %s %s OR coalesce(%%1$s.n, 7) %s %s)', time_of, op, a, differ.pick('<', '>', '='), differ.below(30));
+        WHEN 19 THEN made := format('(%s %s OR %s IS NULL)', time_of, differ.list(known), time_of);
         ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
     END CASE;
     IF second IS NOT NULL AND random() < 0.5 THEN
