@@ -26,6 +26,8 @@ pub mod counter;
 pub mod family;
 pub mod monotonic;
 pub mod objectid;
+#[cfg(feature = "random")]
+pub mod random;
 pub mod registry;
 pub mod snowflake;
 pub mod uuid;
@@ -46,6 +48,8 @@ pub use crate::counter::user_table::UserTable;
 pub use crate::family::inspect;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
+#[cfg(feature = "random")]
+pub use crate::random::RandomBits;
 pub use crate::registry::lease_rules::{
     Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
 };
