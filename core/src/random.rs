@@ -3,7 +3,7 @@
 //! What runs the rounds is not inlined into other crates: they can be compiled for size, and the rounds are loops.
 
 use rand::rngs::{ChaCha12Rng, SysError, SysRng};
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 
 /// A generator of random bits.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl RandomBits {
     /// Draws words, and returns the first.
     #[inline(never)]
     fn drawn(&mut self) -> u64 {
-        self.words.fill_with(|| self.cipher.next_u64());
+        self.cipher.fill(&mut self.words);
         self.used = 1;
         self.words[0]
     }
