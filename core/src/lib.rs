@@ -26,13 +26,13 @@ pub mod counter;
 pub mod family;
 pub mod monotonic;
 pub mod objectid;
-#[cfg(feature = "random")]
-pub mod random;
 pub mod registry;
 pub mod snowflake;
 pub mod uuid;
 
 pub use crate::bytes::hash_partition::{HashPartition, HashPartitionError};
+#[cfg(feature = "random")]
+pub use crate::bytes::random::RandomBits;
 pub use crate::ceiling::{Ceiling, Page};
 pub use crate::clock::{ClockAnchor, Micros};
 pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};
@@ -48,8 +48,6 @@ pub use crate::counter::user_table::UserTable;
 pub use crate::family::inspect;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
-#[cfg(feature = "random")]
-pub use crate::random::RandomBits;
 pub use crate::registry::lease_rules::{
     Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
 };
