@@ -6,7 +6,6 @@ mod encodings;
 mod extremes;
 mod image_volume;
 mod interruptions;
-mod library;
 mod memory;
 mod moved_shard;
 mod other_extensions;
