@@ -12,7 +12,6 @@ mod ceiling;
 mod chart;
 mod compare;
 mod documents;
-mod first_call;
 mod growth;
 mod many;
 mod per_call;
@@ -73,7 +72,7 @@ fn main() {
         ("planning", tables::planning::measure),
         ("natural_forms", tables::natural_forms::measure),
         // Restarts the server.
-        ("first_call", first_call::measure),
+        ("first_call", many::first_call::measure),
     ];
     for name in &only {
         let is_one = sections.iter().any(|(section, _)| section == name);
