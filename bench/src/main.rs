@@ -58,7 +58,7 @@ fn main() {
         "Minutes of each section.",
         &["section", "minutes"],
     );
-    let sections: [(&str, Section); 12] = [
+    let sections: [(&str, Section); 13] = [
         ("per_call", per_call::measure),
         ("sessions", many::sessions::measure),
         ("managed", many::managed::measure),
@@ -71,6 +71,8 @@ fn main() {
         ("time_predicates", tables::time_predicates::measure),
         ("planning", tables::planning::measure),
         ("natural_forms", tables::natural_forms::measure),
+        // Restarts the server.
+        ("first_call", many::first_call::measure),
     ];
     for name in &only {
         let is_one = sections.iter().any(|(section, _)| section == name);

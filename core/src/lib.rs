@@ -31,6 +31,8 @@ pub mod snowflake;
 pub mod uuid;
 
 pub use crate::bytes::hash_partition::{HashPartition, HashPartitionError};
+#[cfg(feature = "random")]
+pub use crate::bytes::random::RandomBits;
 pub use crate::ceiling::{Ceiling, Page};
 pub use crate::clock::{ClockAnchor, Micros};
 pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};

@@ -96,7 +96,8 @@ only() {
     fi
     if [ ${#files[@]} != 0 ] || [ "$stories" != 0 ]; then
         stop_demo "$major"
-        QUICK_BUILD=1 "$TOOLS/install.sh" "$pg_config"
+        export QUICK_BUILD=1    # read by build.sh, and by the story of the library's size
+        "$TOOLS/install.sh" "$pg_config"
     fi
     if [ ${#files[@]} != 0 ]; then
         part "PostgreSQL $major: pg_regress of ${files[*]}" "regress_only$major" "$TOOLS/regress.sh" "$pg_config" "${files[@]}"

@@ -28,11 +28,23 @@ macro_rules! quick {
             fn arguments(call: pgrx::pg_sys::FunctionCallInfo) -> Option<($($type,)*)> {
                 // SAFETY: the call has as many arguments, of these types.
                 unsafe {
-                    let mut next = (&raw const (*call).args).cast::<pgrx::pg_sys::NullableDatum>();
+                    let first = (&raw const (*call).args).cast::<pgrx::pg_sys::NullableDatum>();
+                    // One branch for all of them.
+                    let mut next = first;
+                    let mut is_null = false;
+                    $(
+                        let _: Option<$type> = None;
+                        is_null |= (*next).isnull;
+                        next = next.add(1);
+                    )*
+                    if is_null {
+                        return None;
+                    }
+                    next = first;
                     Some(($({
                         let argument = *next;
                         next = next.add(1);
-                        <$type as pgrx::FromDatum>::from_datum(argument.value, argument.isnull)?
+                        <$type as pgrx::FromDatum>::from_datum(argument.value, false)?
                     },)*))
                 }
             }
@@ -50,7 +62,14 @@ macro_rules! quick {
                 let ($($argument,)*) = arguments(call)?;
                 $quick
             };
-            quick().unwrap_or_else(|| others(call))
+            // On the stack: a register that outlasts the call of the clock would be saved and restored for each id.
+            let mut kept: pgrx::pg_sys::FunctionCallInfo = std::ptr::null_mut();
+            // SAFETY: a variable.
+            unsafe { (&raw mut kept).write_volatile(call) };
+            quick().unwrap_or_else(|| {
+                // SAFETY: the same variable.
+                others(unsafe { (&raw const kept).read_volatile() })
+            })
         }
 
         /// Returns the version of the calling convention.

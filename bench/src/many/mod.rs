@@ -1,5 +1,6 @@
 //! What many sessions, cores and servers share: a lane, and a registry.
 
+pub mod first_call;
 pub mod line;
 pub mod managed;
 pub mod members;

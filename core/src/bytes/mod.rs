@@ -3,3 +3,5 @@
 pub mod excerpt;
 pub mod hash;
 pub mod hash_partition;
+#[cfg(feature = "random")]
+pub mod random;

@@ -6,16 +6,15 @@
 use crate::pg::backend::local::LocalMut;
 use crate::pg::error::report;
 use crate::pg::machine::server::process_id;
+use mint_core::RandomBits;
 use pgrx::PgSqlErrorCode;
-use rand::rngs::{ChaCha12Rng, SysRng};
-use rand::{Rng, SeedableRng};
 
 /// The id of the process that seeded the generator, and the generator.
-static STREAM: LocalMut<Option<(u32, ChaCha12Rng)>> = LocalMut::new(None);
+static STREAM: LocalMut<Option<(u32, RandomBits)>> = LocalMut::new(None);
 
 #[inline]
-fn draw<T>(draw: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-    let with = |stream: &mut Option<(u32, ChaCha12Rng)>| {
+fn draw<T>(draw: impl FnOnce(&mut RandomBits) -> T) -> T {
+    let with = |stream: &mut Option<(u32, RandomBits)>| {
         let pid = process_id();
         if stream
             .as_ref()
@@ -30,8 +29,8 @@ fn draw<T>(draw: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
 }
 
 #[cold]
-fn seeded() -> ChaCha12Rng {
-    ChaCha12Rng::try_from_rng(&mut SysRng).unwrap_or_else(|error| {
+fn seeded() -> RandomBits {
+    RandomBits::seeded().unwrap_or_else(|error| {
         report(
             PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
             "could not generate random values",
@@ -46,14 +45,14 @@ fn seeded() -> ChaCha12Rng {
 /// Returns 64 random bits.
 #[inline]
 pub fn bits() -> u64 {
-    draw(Rng::next_u64)
+    draw(RandomBits::bits)
 }
 
 /// Returns the same, if the generator is seeded.
 #[inline]
 pub fn seeded_bits() -> Option<u64> {
-    let draw = |stream: &mut Option<(u32, ChaCha12Rng)>| match stream {
-        Some((seeded_in, stream)) if *seeded_in == process_id() => Some(stream.next_u64()),
+    let draw = |stream: &mut Option<(u32, RandomBits)>| match stream {
+        Some((seeded_in, stream)) if *seeded_in == process_id() => Some(stream.bits()),
         _ => None,
     };
     // SAFETY: as in `draw`.
@@ -64,6 +63,6 @@ pub fn seeded_bits() -> Option<u64> {
 #[inline]
 pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    draw(|stream| stream.fill_bytes(&mut bytes));
+    draw(|stream| stream.fill(&mut bytes));
     bytes
 }

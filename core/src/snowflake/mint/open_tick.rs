@@ -36,6 +36,7 @@ struct Overtaken;
 impl<'a> OpenTick<'a> {
     /// Returns the tick of a word that was minted from `lane`, which is that of the shard, under `lease`; none where 64 bits of
     /// microseconds cannot hold its end.
+    #[inline(always)]
     #[must_use]
     pub fn new(
         layout: &'a Layout,
