@@ -163,7 +163,7 @@ pub unsafe fn candidates(condition: *mut pg_sys::Node, table: pg_sys::Index) -> 
     }
 }
 
-/// Returns whether a condition is true only of rows in which a column is not null, as far as candidates say it.
+/// Returns whether candidates in a condition say that it is true only of rows in which a column is not null.
 ///
 /// # Safety
 /// A node of the planner's.

@@ -59,9 +59,10 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_word_comes_twice() {
-        let mut both = [RandomBits::seeded().unwrap(), RandomBits::seeded().unwrap()];
+    fn no_word_comes_twice() -> Result<(), SysError> {
+        let mut both = [RandomBits::seeded()?, RandomBits::seeded()?];
         let words: HashSet<u64> = (0..2_000).map(|i| both[i % 2].bits()).collect();
         assert_eq!(words.len(), 2_000);
+        Ok(())
     }
 }
