@@ -84,7 +84,7 @@ total() {
 # Tests by a part of their names. The library is built and installed if one of them needs it.
 only() {
     local file files=() core stories
-    core=$(cargo test -q -p pg_mint_core --tests -- --list "$ONLY")
+    core=$(cargo test -q -p pg_mint_core --all-features --tests -- --list "$ONLY")
     core=$(grep -c ': test$' <<<"$core" || true)
     stories=$(cargo test -q -p mint_cluster --test stories -- --list "$ONLY")
     stories=$(grep -c ': test$' <<<"$stories" || true)
@@ -92,7 +92,7 @@ only() {
         if [ -e "$file" ]; then files+=("$(basename "$file" .sql)"); fi
     done
     if [ "$core" != 0 ]; then
-        part "core: $ONLY" core_only cargo test -p pg_mint_core --tests -- "$ONLY"
+        part "core: $ONLY" core_only cargo test -p pg_mint_core --all-features --tests -- "$ONLY"
     fi
     if [ ${#files[@]} != 0 ] || [ "$stories" != 0 ]; then
         stop_demo "$major"
@@ -113,7 +113,7 @@ if [ -n "${ONLY:-}" ]; then only; exit; fi
 
 # Independent of PostgreSQL: once is enough when several versions are tested.
 if [ -z "${CORE_TESTED:-}${SMOKE:-}" ]; then
-    part "core: unit tests and properties" core cargo test -p pg_mint_core
+    part "core: unit tests and properties" core cargo test -p pg_mint_core --all-features
     part "core: loom, all interleavings" loom loom
 fi
 
