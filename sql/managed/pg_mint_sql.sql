@@ -58,15 +58,15 @@ RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse(code, f
 CREATE OR REPLACE FUNCTION mint_sql.refuse_problem(name text, whole text, problem text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN problem IS NOT NULL THEN mint_sql.refuse_text(name, whole, problem[1], coalesce(problem[3], '22P02'), problem[2]) END;
 
--- Timestamps as microseconds since 1970
+-- Timestamps as microseconds since 1970. The zone is an interval, as PostgreSQL 18 looks up names such as UTC in the session's zone first.
 
 CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
-    ELSE least(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000000, 9223372036854775807)::bigint END;
+    ELSE least(extract(epoch FROM at AT TIME ZONE interval '0') * 1000000, 9223372036854775807)::bigint END;
 -- Whole days and the rest of the day, as a double has no room for both. Epochs can be before the first timestamp.
 CREATE OR REPLACE FUNCTION mint_sql.at(micros bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN micros >= -210866803200000000 THEN (timestamp '1970-01-01' + make_interval(days => (micros / 86400000000)::integer,
-    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE 'UTC'
+    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE interval '0'
     ELSE mint_sql.refuse('22008', format('timestamp out of range', micros),
         'The timestamp of the id is out of range for type timestamp with time zone.')::timestamptz END;
 CREATE OR REPLACE FUNCTION mint_sql.now_micros() RETURNS bigint
@@ -77,7 +77,7 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg
 DECLARE
     cycle constant bigint := 146097 * 86400000000;
     cycles constant bigint := micros / cycle - (micros % cycle < 0)::integer;
-    at constant timestamp := mint_sql.at(micros - cycles * cycle) AT TIME ZONE 'UTC';
+    at constant timestamp := mint_sql.at(micros - cycles * cycle) AT TIME ZONE interval '0';
     year constant bigint := extract(year FROM at)::bigint + 400 * cycles;
     fraction constant text := rtrim(to_char(at, 'US'), '0');
 BEGIN
