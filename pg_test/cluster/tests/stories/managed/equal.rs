@@ -27,7 +27,9 @@ fn pure_functions_answer_as_the_extension_does() {
             let mut session = server.connect("postgres");
             scope.spawn(move || {
                 // The zone of a session can have an abbreviation that PostgreSQL 18 takes for UTC.
-                session.run(&format!("SET jit = off; SET timezone = 'UTC+3'; SELECT eq.run({part}, 2)"));
+                session.run(&format!(
+                    "SET jit = off; SET timezone = 'UTC+3'; SELECT eq.run({part}, 2)"
+                ));
             });
         }
     });
@@ -52,6 +54,58 @@ fn pure_functions_answer_as_the_extension_does() {
     say(format!(
         "{calls} calls of each side, {errors} with an error: all the same"
     ));
+}
+
+/// Arguments have the same names, types and defaults, and results the same types.
+#[test]
+fn signatures_are_the_same() {
+    let server = Server::start("equal signatures");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    let shown = |schema: &str| {
+        format!(
+            "SELECT regexp_replace(concat_ws(' ', proname, '(' || pg_get_function_arguments(p.oid) || ')', pg_get_function_result(p.oid), proisstrict),
+                 '{schema}[.]|(?<='')::(text|snowflake_layout)', '', 'g')
+             FROM pg_proc AS p WHERE pronamespace = '{schema}'::regnamespace"
+        )
+    };
+    let differences: Vec<String> = session.column(&format!(
+        "{} AND obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal: %' AND proname <> 'shard_create' EXCEPT {} ORDER BY 1",
+        shown("mint_sql"),
+        shown("public"),
+    ));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Texts of hundreds of megabytes, of which a regular expression would need four times as much, have the same SQLSTATEs.
+#[test]
+fn huge_texts_are_refused_alike() {
+    let server = Server::start("equal huge texts");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    for call in [
+        "mint_sql.typeid_check(t, 'user')::text",
+        "mint_sql.typeid_check('user_01h455vb4pex5vsknk084sn02q', t)::text",
+        "mint_sql.typeid_prefix(t)",
+        "mint_sql.typeid_uuid(t)::text",
+        "mint_sql.typeid(t, gen_random_uuid())",
+        "mint_sql.ulid_to_uuid(t)::text",
+        "mint_sql.ulid_time(t)::text",
+        "mint_sql.id_from_text(t, 'crockford-check')::text",
+        "mint_sql.id_from_text(t, 'hex')::text",
+        "mint_sql.id_from_text('7', t)::text",
+        "mint_sql.id_to_text(7, t)",
+        "t::mint_sql.snowflake_layout::text",
+    ] {
+        let mut outcome = |schema: &str| match session.try_one::<String>(&format!(
+            "SELECT {} FROM repeat('u', 270000000) AS t",
+            call.replace("mint_sql", schema)
+        )) {
+            Ok(text) => text,
+            Err(refusal) => format!("{}: {}", refusal.code, refusal.message),
+        };
+        assert_eq!(outcome("mint_sql"), outcome("public"), "{call}");
+    }
 }
 
 /// The text of a built-in layout has the fields that its name has.

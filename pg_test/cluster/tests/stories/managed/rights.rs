@@ -88,10 +88,8 @@ fn other_roles_draw_ids_and_move_nothing() {
     owner.run(
         "GRANT EXECUTE ON FUNCTION mint_sql.shard_create, mint_sql.snowflake_start_above TO app",
     );
-    app.run(
-        "SELECT mint_sql.shard_create(8);
-         SELECT mint_sql.snowflake_start_above(mint_sql.snowflake_encode(now(), 8, 1))",
-    );
+    app.run("SELECT mint_sql.shard_create(8)");
+    app.run("SELECT mint_sql.snowflake_start_above(mint_sql.snowflake_encode(now(), 8, 1))");
     app.one::<i64>("SELECT mint_sql.snowflake_next_id(8)");
 
     // What the owner has revoked stays so when the file is run again. A default of a table needs no privilege on the schema.
