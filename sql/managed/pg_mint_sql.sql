@@ -669,11 +669,11 @@ RETURN CASE WHEN (pg_sequence_parameters(floor)).cycle_option
     THEN mint_sql.refuse('40001', 'functions of schema "mint_sql" were replaced', format('Sequence %s is closed.', floor), 'Repeat the transaction.') END;
 -- A crash would empty the ceiling too.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_unlogged(ceiling regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT mint_sql.refuse('55000', format('sequence %s is unlogged', ceiling), 'After a crash, ids of its shard would repeat.',
+RETURN (SELECT mint_sql.refuse('55000', format('sequence "%s" is unlogged', ceiling), 'After a crash, ids of its shard would repeat.',
     format('Run ALTER SEQUENCE %s SET LOGGED.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
 -- If the declaration is rolled back, a later one does not know of its ids. Its transaction has the only lock of this mode.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_declaring(floor regclass) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN (SELECT mint_sql.refuse('55000', format('shard of sequence %s was declared in this transaction', floor),
+RETURN (SELECT mint_sql.refuse('55000', format('shard of sequence "%s" was declared in this transaction', floor),
     'If it is rolled back, a later declaration would repeat its ids.', 'Commit the transaction before the shard is used.')
     FROM pg_locks WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
