@@ -10,7 +10,9 @@
 -- It can be run again, which replaces the functions and keeps the shards. License: PostgreSQL License.
 
 -- The names of this file are those of the server. The last statement restores the search path.
-DO $$ BEGIN
+DO $$ DECLARE
+    other text;
+BEGIN
     PERFORM pg_catalog.set_config('mint_sql.search_path', pg_catalog.current_setting('search_path'), false),
         pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
     -- In a schema of another role, that role could replace what runs with this one's privileges.
@@ -30,8 +32,11 @@ DO $$ BEGIN
         RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'For the way back to ids in SQL, run from_extension.sql.';
     END IF;
-END
-$$;
+    FOR other IN SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END FROM pg_namespace, aclexplode(nspacl)
+        WHERE nspname = 'mint_sql' AND grantee <> nspowner AND privilege_type = 'CREATE' LOOP
+        EXECUTE format('REVOKE CREATE ON SCHEMA mint_sql FROM %s CASCADE', other);
+    END LOOP;
+END $$;
 
 -- Functions of one expression have bodies that are bound to their operators when they are created, and are inlined by the
 -- planner. Those in PL/pgSQL have a search path of their own, or qualified operators where that would cost too much.
@@ -119,8 +124,7 @@ END
 $$;
 
 -- RFC 3339 and ISO 8601 with an offset, in the basic and the extended format.
-CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     hint constant text := 'Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00, '
         'or milliseconds since 1970 such as epoch:1314220021721.';
@@ -129,8 +133,7 @@ DECLARE
         '([0-9]{2})(?:(:?)([0-9]{2})(?:(:?)([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?'
         '(?:[Zz]|([+-])([0-9]{2})(?:(:?)([0-9]{2})(?:(:?)([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?)$');
     year constant integer := p[1]::integer;
-    minutes constant integer := coalesce(p[8]::integer, 0);
-    seconds constant integer := coalesce(p[10]::integer, 0);
+    minutes constant integer := coalesce(p[8]::integer, 0); seconds constant integer := coalesce(p[10]::integer, 0);
     nanos constant bigint := rpad(coalesce(p[11], '0'), 9, '0')::bigint;
     offset_seconds integer := coalesce(p[13]::integer, 0) * 3600 + coalesce(p[15]::integer, 0) * 60 + coalesce(p[17]::integer, 0)
         + (coalesce(p[18], '0') >= '5')::integer;
@@ -175,8 +178,7 @@ RETURN CASE value WHEN 'zero' THEN 0 WHEN 'random' THEN seq - 1 ELSE coalesce(
     (SELECT bit FROM generate_series(0, least(seq, 63)) AS bit WHERE power(2::numeric, bit) = substring(value FROM '^random[(]0*([0-9]{1,19})[)]$')::numeric),
     mint_sql.refuse_layout(whole, format('start "%s" is not zero, random, or random(n) with n a power of two up to the range of the sequence',
         mint_sql.excerpt(value)))::bigint) END;
--- The shifts of the fields and the last tick, behind the eight that define a layout.
--- The 64th bit of a layout is the sign of bigint.
+-- The shifts of the fields and the last tick, behind the eight that define a layout. The 64th bit of a layout is the sign of bigint.
 CREATE OR REPLACE FUNCTION mint_sql.layout_derived(f bigint[]) RETURNS bigint[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN f || CASE f[1] WHEN 0 THEN ARRAY[f[3] + f[4] + f[5], f[5], 0] WHEN 1 THEN ARRAY[f[3] + f[4] + f[5], 0, f[3] + f[4]]
     WHEN 2 THEN ARRAY[f[5], f[2] + f[5], 0] WHEN 3 THEN ARRAY[0, f[5] + f[2], f[2]]
@@ -336,8 +338,7 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -361,8 +362,7 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts(layout mint_sql.snowflake_layout) RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
 BEGIN ATOMIC
@@ -370,8 +370,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION mint_sql.snowflake_layouts(mint_sql.snowflake_layout) IS 'Returns how long a layout lasts, how many shards it has, and how many ids a second';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts() RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 15
 BEGIN ATOMIC
@@ -482,8 +481,7 @@ COMMENT ON FUNCTION mint_sql.snowflake_between(bigint, timestamptz, timestamptz,
 
 -- 64-bit ids: making ids from parts
 
-CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     last constant bigint := mint_sql.mask((mint_sql.layout_fields(layout))[3] + (mint_sql.layout_fields(layout))[4]);
 BEGIN
@@ -523,17 +521,15 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 --
 --     word = nextval(counter) + floor
 --
--- The floor only ascends. It is moved under an advisory lock, to where the next word is in the current tick. A session reads the
--- floor before and after it draws from the counter, and draws again if the two differ. So each word is the sum of two numbers
--- that the sequences had at the same time, of which one ascends with every draw and the other never descends: no word is
--- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that.
+-- The floor only ascends. It is moved under an advisory lock, to where the next word is in the current tick. A session reads it
+-- before and after it draws from the counter, and draws again if the two differ. So each word is the sum of two numbers that the
+-- sequences had at the same time, of which one ascends with every draw and the other never descends: no word is drawn twice, and
+-- words ascend in the order of the draws. Neither rollback nor the clock changes that.
 --
 -- Counter and floor are unlogged, so a call writes nothing to disk. No word is above the third sequence, the ceiling, which is
 -- logged and moved a second ahead at a time: a session that commits a row has it before the row in the WAL. A crash empties the
--- other two, and words continue above the ceiling.
---
--- Only the owner can draw from a counter directly: the generator runs with the owner's privileges, and does not draw what it could
--- not return, so calls that fail do not move a shard further ahead of the clock.
+-- other two, and words continue above the ceiling. Only the owner can draw from a counter directly: the generator runs with the
+-- owner's privileges, and does not draw what it could not return, so calls that fail do not move a shard ahead of the clock.
 
 -- So many microseconds in words, and the last word.
 CREATE OR REPLACE FUNCTION mint_sql.words(micros bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -572,13 +568,12 @@ END
 $$;
 -- Revokes what default privileges have given to others, who could set sequences back, or add a function that fits a call of the owner's
 -- better. The owner can grant it again.
-CREATE OR REPLACE FUNCTION mint_sql.revoke(object text, acl aclitem[], privileges text) RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.revoke(object text, acl aclitem[]) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     other oid;
 BEGIN
     FOR other IN SELECT DISTINCT grantee FROM aclexplode(acl) WHERE grantee <> current_user::regrole LOOP
-        EXECUTE format('REVOKE %s ON %s FROM %s CASCADE', privileges, object, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', object, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
     END LOOP;
 END
 $$;
@@ -603,7 +598,7 @@ BEGIN
     EXECUTE format('CREATE UNLOGGED SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', counter || '_floor');
     EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter || '_ceiling');
     FOREACH name IN ARRAY ARRAY[counter, counter || '_floor', counter || '_ceiling'] LOOP
-        PERFORM mint_sql.revoke('SEQUENCE ' || oid::regclass, relacl, 'ALL') FROM pg_class WHERE oid = format('mint_sql.%I', name)::regclass;
+        PERFORM mint_sql.revoke('SEQUENCE ' || oid::regclass, relacl) FROM pg_class WHERE oid = format('mint_sql.%I', name)::regclass;
     END LOOP;
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, layout);
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter || '_floor', mint_sql.layout_text(layout::text));
@@ -703,8 +698,7 @@ BEGIN
         has_waited := true;
         IF ahead > 7000000 THEN
             PERFORM mint_sql.refuse('58000', format('system clock is %s behind the last id of lane (layout "%s", shard %s)',
-                mint_sql.duration_text(ahead), mint_sql.layout_text(layout), shard),
-                format('The last id is further ahead of the clock than 2 s. The next id is %s away, which is longer than 5 s.',
+                mint_sql.duration_text(ahead), mint_sql.layout_text(layout), shard), format('The last id is further ahead of the clock than 2 s. The next id is %s away, which is longer than 5 s.',
                     mint_sql.duration_text(ahead - 2000000)),
                 'Wait. If the system clock is wrong, correct it.');
         END IF;
@@ -722,6 +716,27 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (mint_sql.field(id, f[9], f[2]) << f
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
+-- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws.
+CREATE OR REPLACE FUNCTION mint_sql.take_turn(floor regclass, shard integer, layout mint_sql.snowflake_layout) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    id bigint;
+BEGIN
+    LOOP
+        BEGIN
+            IF pg_try_advisory_xact_lock((1835626100::bigint << 32) | floor::oid::bigint) THEN
+                PERFORM set_config('mint_sql.turn', 'on', true);
+                id := mint_sql.snowflake_next_id(shard, layout);
+            END IF;
+            RAISE SQLSTATE 'MINT0';
+        EXCEPTION WHEN SQLSTATE 'MINT0' THEN
+            EXIT WHEN id IS NOT NULL;
+        END;
+        PERFORM pg_sleep(0.005);
+    END LOOP;
+    RETURN id;
+END
+$$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $$
 DECLARE
@@ -734,6 +749,11 @@ DECLARE
 BEGIN
     IF ceiling IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, name);
+    ELSIF (f[6] OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>) 99 THEN
+        IF (pg_catalog.current_setting('mint_sql.turn', true) OPERATOR(pg_catalog.=) 'on') IS NOT TRUE THEN
+            RETURN mint_sql.take_turn(floor, shard, layout);
+        END IF;
+        top := pg_catalog.pg_sequence_last_value(ceiling);
     END IF;
     -- The id is of the time at which the call began, or of a later one.
     now := mint_sql.now_tick(f);
@@ -776,10 +796,6 @@ BEGIN
         EXIT WHEN word OPERATOR(pg_catalog.<=) top AND (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>=) now
             AND base OPERATOR(pg_catalog.=) pg_catalog.pg_sequence_last_value(floor);
     END LOOP;
-    -- Sessions that drew at the same time can have passed the end of the last tick that is near enough.
-    IF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-        PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, name);
-    END IF;
     RETURN mint_sql.id_of(word, shard, f);
 END
 $$;
@@ -814,8 +830,7 @@ BEGIN
     ELSIF last = 0 THEN
         RETURN 0;
     ELSIF node IN ('', '-1') THEN
-        PERFORM mint_sql.refuse('55000', 'parameter "pg_mint.node" is not set',
-            'Ids without a shard are generated as the node of the server.',
+        PERFORM mint_sql.refuse('55000', 'parameter "pg_mint.node" is not set', 'Ids without a shard are generated as the node of the server.',
             'Set "pg_mint.node" to a number that no other server uses, or pass a shard.');
     ELSIF node !~ '^[0-9]{1,10}$' THEN
         PERFORM mint_sql.refuse('22023', format('invalid value for parameter "pg_mint.node": "%s"', mint_sql.excerpt(node)),
@@ -855,8 +870,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
-CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
     -- A call at the end of a layout can have drawn a word after the last one, which bigint does not have.
@@ -897,8 +911,7 @@ COMMENT ON FUNCTION mint_sql.uuid_v7() IS 'Generates a UUID of version 7, which 
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7(at timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF mint_sql.micros(at) NOT BETWEEN 0 AND 281474976710655999 THEN
-        PERFORM mint_sql.refuse('22008', 'timestamp out of range for UUID version 7',
-            'Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.');
+        PERFORM mint_sql.refuse('22008', 'timestamp out of range for UUID version 7', 'Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.');
     END IF;
     RETURN mint_sql.uuid_v7_of(mint_sql.micros(at));
 END
@@ -927,8 +940,7 @@ CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_max_before(at timestamptz) RETURNS u
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || '7fffbfffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.uuid_v7_min(since) AND id <= mint_sql.uuid_v7_max_before(until);
 COMMENT ON FUNCTION mint_sql.uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
@@ -947,8 +959,7 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid_max_before(at timestamptz) RETURNS uuid
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || 'ffffffffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.ulid_min(since) AND id <= mint_sql.ulid_max_before(until);
 COMMENT ON FUNCTION mint_sql.ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
 
@@ -1006,8 +1017,7 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid() RETURNS text LANGUAGE sql VOLATILE ST
 COMMENT ON FUNCTION mint_sql.ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
 CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.at(mint_sql.milli(id) * 1000);
 COMMENT ON FUNCTION mint_sql.ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
-CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.ulid_time(mint_sql.ulid_to_uuid(id));
+CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.ulid_time(mint_sql.ulid_to_uuid(id));
 COMMENT ON FUNCTION mint_sql.ulid_time(text) IS 'Returns when a ULID was generated';
 
 -- TypeIDs
@@ -1060,8 +1070,7 @@ COMMENT ON FUNCTION mint_sql.typeid_uuid(text) IS 'Returns the UUID of a TypeID'
 CREATE OR REPLACE FUNCTION mint_sql.typeid_prefix(id text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN mint_sql.typeid_uuid(id) IS NOT NULL THEN coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') END;
 COMMENT ON FUNCTION mint_sql.typeid_prefix(text) IS 'Returns the prefix of a TypeID';
-CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM mint_sql.check_prefix(prefix COLLATE "C");
     RETURN mint_sql.typeid_problem(id) IS NULL AND coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') = prefix COLLATE "C";
@@ -1071,8 +1080,7 @@ COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text
 
 -- 64-bit ids as short text
 
-CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     CASE encoding COLLATE "C"
         WHEN 'base58' THEN RETURN '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
@@ -1178,18 +1186,13 @@ $$;
 COMMENT ON FUNCTION mint_sql.id_from_text(text, text) IS 'Returns the id of a text that id_to_text returned';
 
 -- What a run of the file over another has replaced, and comments. The search path is the caller's again.
-DO $$
-DECLARE
+DO $$ DECLARE
     f regprocedure;
 BEGIN
     PERFORM mint_sql.layout_declare();
-    PERFORM mint_sql.revoke('SCHEMA mint_sql', nspacl, 'CREATE') FROM pg_namespace WHERE nspname = 'mint_sql';
-    PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner)), 'ALL') FROM pg_proc
+    PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner))) FROM pg_proc
     WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'snowflake_start_above');
-    FOR f IN
-        SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND pg_get_userbyid(proowner) = current_user
-            AND obj_description(oid, 'pg_proc') IS NULL
-    LOOP
+    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_sql.search_path'), false);
