@@ -718,21 +718,22 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::in
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
 -- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws.
 CREATE OR REPLACE FUNCTION mint_sql.take_turn(floor regclass, shard integer, layout mint_sql.snowflake_layout) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
-    id bigint;
+    key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
+    id pg_catalog.int8;
 BEGIN
     LOOP
         BEGIN
-            IF pg_try_advisory_xact_lock((1835626100::bigint << 32) | floor::oid::bigint) THEN
-                PERFORM set_config('mint_sql.turn', 'on', true);
+            IF pg_catalog.pg_try_advisory_xact_lock(key) THEN
+                PERFORM pg_catalog.set_config('mint_sql.turn', 'on', true);
                 id := mint_sql.snowflake_next_id(shard, layout);
             END IF;
             RAISE SQLSTATE 'MINT0';
         EXCEPTION WHEN SQLSTATE 'MINT0' THEN
             EXIT WHEN id IS NOT NULL;
         END;
-        PERFORM pg_sleep(0.005);
+        PERFORM pg_catalog.pg_sleep(0.005);
     END LOOP;
     RETURN id;
 END
