@@ -33,7 +33,7 @@ impl Zone {
         sql::ask_with::<TimestampWithTimeZone>(query, &[self.name(), span.into()]).map(to_micros)
     }
 
-    /// From PostgreSQL 18 on, the zone of a session can have an abbreviation UTC, which is looked up before names.
+    /// Returns the name for the server. From PostgreSQL 18 on, a session's own abbreviation UTC is looked up before names.
     fn name(&self) -> DatumWithOid<'_> {
         let is_utc = self.0.eq_ignore_ascii_case("UTC");
         let name = if is_utc { "Etc/UTC" } else { &self.0 };
