@@ -8,6 +8,11 @@ SET search_path = shop, home;
 CREATE TABLE event (id bigint PRIMARY KEY DEFAULT home.snowflake_next_id(5, 'twitter'), body text CHECK (body <> ''), long int GENERATED ALWAYS AS (length(body)) STORED) PARTITION BY RANGE (id);
 SELECT * FROM mint.partition_plan('event', '1 month', 2, since => '2040-02-29 12:00Z');
 
+-- Months begin in UTC, whatever the zone of the session calls UTC.
+SET TimeZone = 'UTC+3';
+SELECT name, since FROM mint.partition_plan('event', '1 month', 1, since => '2040-02-15 12:00Z') WHERE extract(hour FROM since AT TIME ZONE interval '0') <> 0;
+SET TimeZone = 'UTC';
+
 -- The output runs as it is, and the next plan has nothing to do.
 SELECT command FROM mint.partition_plan('event', '1 month', 2, since => '2040-02-29 12:00Z') \gexec
 SELECT * FROM mint.partition_plan('event', '1 month', 2, since => '2040-02-29 12:00Z');

@@ -55,4 +55,11 @@ elsewhere=(
     "$work/home.rs" src/registry/member/query.rs src/counter/segment/supply.rs    # at another server
     src/adopt/convert/{online/*,steps}.rs sql/adopt/script/*.sql    # printed
 )
+# From PostgreSQL 18 on, a session's own zone can have an abbreviation UTC, which would change functions that are IMMUTABLE.
+zones() { if grep -nriE "(time zone|timezone\() *'(utc|gmt|z)'" "$@"; then return 1; fi; }
+for text in "SELECT at AT TIME ZONE 'UTC'" "SELECT pg_catalog.timezone('GMT', at)"; do
+    printf '%s;\n' "$text" >"$work/bad.sql"
+    if zones "$work/bad.sql" >/dev/null; then die "sql_names.sh does not see the name of the zone in: $text"; fi
+done
+zones sql docs README.md || die "write AT TIME ZONE interval '0'"
 names "${elsewhere[@]}" || die "name these with their schema, and cast both sides to exact types"

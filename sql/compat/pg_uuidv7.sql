@@ -24,10 +24,10 @@ COMMENT ON FUNCTION uuid_timestamptz_to_v7(timestamptz, boolean) IS 'As pg_uuidv
 
 CREATE FUNCTION uuid_v7_to_timestamp(id pg_catalog.uuid) RETURNS pg_catalog.timestamp
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN pg_catalog.timezone('UTC', uuid_v7_time(id));
+    RETURN pg_catalog.timezone('0'::pg_catalog.interval, uuid_v7_time(id));
 COMMENT ON FUNCTION uuid_v7_to_timestamp(uuid) IS 'As pg_uuidv7: returns when a UUID of version 7 was generated, in UTC';
 
 CREATE FUNCTION uuid_timestamp_to_v7(at pg_catalog.timestamp, zero pg_catalog.bool DEFAULT false) RETURNS pg_catalog.uuid
     LANGUAGE sql VOLATILE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_timestamptz_to_v7(pg_catalog.timezone('UTC', at), zero);
+    RETURN uuid_timestamptz_to_v7(pg_catalog.timezone('0'::pg_catalog.interval, at), zero);
 COMMENT ON FUNCTION uuid_timestamp_to_v7(timestamp, boolean) IS 'As pg_uuidv7: returns a UUID of version 7 for a timestamp in UTC';

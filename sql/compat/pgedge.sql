@@ -15,7 +15,7 @@ CREATE FUNCTION nextval(sequence pg_catalog.regclass DEFAULT NULL) RETURNS pg_ca
 
 CREATE FUNCTION get_epoch(id pg_catalog.int8) RETURNS pg_catalog.numeric
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN pg_catalog.round(pg_catalog.extract('epoch', pg_catalog.timezone('UTC', snowflake_time(id, 'pgedge'::snowflake_layout))), 3);
+    RETURN pg_catalog.round(pg_catalog.extract('epoch', pg_catalog.timezone('0'::pg_catalog.interval, snowflake_time(id, 'pgedge'::snowflake_layout))), 3);
 
 CREATE FUNCTION get_count(id pg_catalog.int8) RETURNS pg_catalog.int4
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1

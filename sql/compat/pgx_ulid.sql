@@ -43,19 +43,20 @@ CREATE FUNCTION ulid_to_timestamptz(input pg_catalog.text) RETURNS pg_catalog.ti
     RETURN ulid_time(input);
 COMMENT ON FUNCTION ulid_to_timestamptz(text) IS 'As pgx_ulid: returns when a ULID was generated';
 
--- In UTC, whatever the session's time zone, so that it is the inverse of timestamp_to_ulid.
+-- In UTC, whatever the session's time zone, so that it is the inverse of timestamp_to_ulid. From PostgreSQL 18 on, the name UTC can
+-- be another zone in a session.
 CREATE FUNCTION ulid_to_timestamp(input pg_catalog.text) RETURNS pg_catalog.timestamp
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN pg_catalog.timezone('UTC', ulid_time(input));
+    RETURN pg_catalog.timezone('0'::pg_catalog.interval, ulid_time(input));
 COMMENT ON FUNCTION ulid_to_timestamp(text) IS 'As pgx_ulid: returns when a ULID was generated, in UTC';
 
 -- The first ULID of the millisecond that the timestamp is in.
 CREATE FUNCTION timestamp_to_ulid(input pg_catalog.timestamp) RETURNS ulid
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_to_ulid(ulid_min(pg_catalog.timezone('UTC', pg_catalog.date_trunc('milliseconds', input))));
+    RETURN uuid_to_ulid(ulid_min(pg_catalog.timezone('0'::pg_catalog.interval, pg_catalog.date_trunc('milliseconds', input))));
 COMMENT ON FUNCTION timestamp_to_ulid(timestamp) IS 'As pgx_ulid: returns the first ULID of a timestamp in UTC';
 
 CREATE FUNCTION timestamptz_to_ulid(input pg_catalog.timestamptz) RETURNS ulid
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN timestamp_to_ulid(pg_catalog.timezone('UTC', input));
+    RETURN timestamp_to_ulid(pg_catalog.timezone('0'::pg_catalog.interval, input));
 COMMENT ON FUNCTION timestamptz_to_ulid(timestamptz) IS 'As pgx_ulid: returns the first ULID of a timestamp';

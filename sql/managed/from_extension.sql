@@ -3,7 +3,7 @@
 --     psql -v ON_ERROR_STOP=1 -f from_extension.sql       (pg_mint_sql.sql is in the same folder)
 --
 -- Stop the applications first. The functions of mint_sql get their bodies in SQL again and keep their oids. The shards that this server
--- has used since it started are declared, above every id of the extension. Then DROP EXTENSION pg_mint succeeds, and a dump of the database can be
+-- has used since it started, for any of its databases, are declared, each above its last id. Then DROP EXTENSION pg_mint succeeds, and a dump of the database can be
 -- restored anywhere. What only the extension has is refused, with its name.
 BEGIN;
 SET LOCAL mint_sql.back = 'on';
@@ -11,27 +11,23 @@ SET LOCAL mint_sql.back = 'on';
 SET LOCAL search_path = pg_catalog, pg_temp;
 DO $$
 DECLARE
-    ceiling constant bigint := pg_sequence_last_value('mint.time_ceiling');
     f bigint[];
     lane record;
     user_of record;
     sequence text;
 BEGIN
     FOR user_of IN
+        -- Members of the extension, and what belongs to them, such as types of arrays. DROP EXTENSION drops these, whatever their class.
+        WITH RECURSIVE own AS (
+            SELECT classid, objid FROM pg_depend
+            WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
+            UNION
+            SELECT d.classid, d.objid FROM pg_depend AS d JOIN own ON d.refclassid = own.classid AND d.refobjid = own.objid
+            WHERE d.deptype IN ('i', 'a', 'P', 'S')
+        )
         SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0) AS needs
-        FROM pg_depend AS d
-        JOIN pg_depend AS member ON member.classid = d.refclassid AND member.objid = d.refobjid AND member.deptype = 'e'
-            AND member.refclassid = 'pg_extension'::regclass AND member.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
-        WHERE d.deptype IN ('n', 'a') AND d.classid IN ('pg_class'::regclass, 'pg_attrdef'::regclass, 'pg_constraint'::regclass, 'pg_rewrite'::regclass,
-                'pg_proc'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_type'::regclass)
-            AND NOT EXISTS (
-                SELECT FROM pg_depend AS own
-                WHERE own.deptype = 'e' AND own.refclassid = 'pg_extension'::regclass AND own.objid IN (
-                    d.objid, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), (SELECT typrelid FROM pg_type WHERE oid = d.objid),
-                    (SELECT typelem FROM pg_type WHERE oid = d.objid), (SELECT adrelid FROM pg_attrdef WHERE oid = d.objid),
-                    (SELECT tgrelid FROM pg_trigger WHERE oid = d.objid), (SELECT conrelid FROM pg_constraint WHERE oid = d.objid AND conrelid <> 0)
-                )
-            )
+        FROM pg_depend AS d JOIN own ON d.refclassid = own.classid AND d.refobjid = own.objid
+        WHERE d.deptype = 'n' AND (d.classid, d.objid) NOT IN (SELECT classid, objid FROM own)
         ORDER BY d.refclassid = 'pg_type'::regclass DESC, what
     LOOP
         RAISE EXCEPTION '% depends on % of the extension', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
@@ -43,13 +39,13 @@ BEGIN
     LOOP
         EXECUTE format('DROP SEQUENCE %1$s, %1$s_floor, %1$s_ceiling', sequence);
     END LOOP;
-    FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
+    FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard, l.last_id FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
         f := mint_sql.layout_fields(lane.layout);
         IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN
             PERFORM mint_sql.shard_create(lane.shard, lane.layout);
         END IF;
         PERFORM mint_sql.raise_floor(mint_sql.lane(lane.layout, f, lane.shard, ''), mint_sql.lane(lane.layout, f, lane.shard, '_floor'),
-            mint_sql.lane(lane.layout, f, lane.shard, '_ceiling'), f, ((ceiling - f[7]) / f[6] + 1) << f[5]::integer);
+            mint_sql.lane(lane.layout, f, lane.shard, '_ceiling'), f, mint_sql.word_of(lane.last_id, f));
     END LOOP;
 END
 $$;

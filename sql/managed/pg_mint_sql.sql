@@ -10,7 +10,9 @@
 -- It can be run again, which replaces the functions and keeps the shards. License: PostgreSQL License.
 
 -- The names of this file are those of the server. The last statement restores the search path.
-DO $$ BEGIN
+DO $$ DECLARE
+    other text;
+BEGIN
     PERFORM pg_catalog.set_config('mint_sql.search_path', pg_catalog.current_setting('search_path'), false),
         pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
     -- In a schema of another role, that role could replace what runs with this one's privileges.
@@ -21,13 +23,20 @@ DO $$ BEGIN
     ELSIF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'mint_sql') <> current_user THEN
         RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
             HINT = 'Run this as its owner, or drop the schema if it is empty.';
+    ELSIF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner <> current_user::regrole)
+        OR EXISTS (SELECT FROM pg_class WHERE relnamespace = 'mint_sql'::regnamespace AND relowner <> current_user::regrole) THEN
+        RAISE EXCEPTION 'schema "mint_sql" has functions or relations of another role' USING ERRCODE = 'insufficient_privilege',
+            HINT = 'Drop them, or make one role the owner of all.';
     ELSIF current_setting('mint_sql.back', true) IS DISTINCT FROM 'on' AND EXISTS (SELECT FROM pg_proc
         WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_time' AND prosqlbody IS NOT NULL) THEN
         RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'For the way back to ids in SQL, run from_extension.sql.';
     END IF;
-END
-$$;
+    FOR other IN SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END FROM pg_namespace, aclexplode(nspacl)
+        WHERE nspname = 'mint_sql' AND grantee <> nspowner AND privilege_type = 'CREATE' LOOP
+        EXECUTE format('REVOKE CREATE ON SCHEMA mint_sql FROM %s CASCADE', other);
+    END LOOP;
+END $$;
 
 -- Functions of one expression have bodies that are bound to their operators when they are created, and are inlined by the
 -- planner. Those in PL/pgSQL have a search path of their own, or qualified operators where that would cost too much.
@@ -49,7 +58,7 @@ END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.excerpt(whole text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN octet_length(whole) <= 100 THEN whole
-    ELSE left(whole, (SELECT max(n) FROM generate_series(25, 100) AS n WHERE octet_length(left(whole, n)) <= 100)) || '...' END;
+    ELSE (SELECT left(start, max(n)) FROM left(whole, 100) AS start, generate_series(25, 100) AS n WHERE octet_length(left(start, n)) <= 100 GROUP BY start) || '...' END;
 -- What is wrong with a text, as the detail of its error.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_text(name text, whole text, problem text, code text DEFAULT '22P02', hint text DEFAULT NULL)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse(code, format('invalid %s: "%s"', name, mint_sql.excerpt(whole)),
@@ -58,26 +67,24 @@ RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse(code, f
 CREATE OR REPLACE FUNCTION mint_sql.refuse_problem(name text, whole text, problem text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN problem IS NOT NULL THEN mint_sql.refuse_text(name, whole, problem[1], coalesce(problem[3], '22P02'), problem[2]) END;
 
--- Timestamps as microseconds since 1970
+-- Timestamps as microseconds since 1970. The zone is an interval, as PostgreSQL 18 looks up names such as UTC in the session's zone first.
 
 CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
-    ELSE least(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000000, 9223372036854775807)::bigint END;
+    ELSE least(extract(epoch FROM at AT TIME ZONE interval '0') * 1000000, 9223372036854775807)::bigint END;
 -- Whole days and the rest of the day, as a double has no room for both. Epochs can be before the first timestamp.
 CREATE OR REPLACE FUNCTION mint_sql.at(micros bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN micros >= -210866803200000000 THEN (timestamp '1970-01-01' + make_interval(days => (micros / 86400000000)::integer,
-    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE 'UTC'
+    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE interval '0'
     ELSE mint_sql.refuse('22008', format('timestamp out of range', micros),
         'The timestamp of the id is out of range for type timestamp with time zone.')::timestamptz END;
-CREATE OR REPLACE FUNCTION mint_sql.now_micros() RETURNS bigint
-LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (date_part('epoch', clock_timestamp()) * 1000000)::bigint;
+CREATE OR REPLACE FUNCTION mint_sql.now_micros() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (date_part('epoch', clock_timestamp()) * 1000000)::bigint;
 -- The calendar repeats after 400 years, so years that timestamptz does not have are written too.
-CREATE OR REPLACE FUNCTION mint_sql.time_text(micros bigint) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.time_text(micros bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cycle constant bigint := 146097 * 86400000000;
     cycles constant bigint := micros / cycle - (micros % cycle < 0)::integer;
-    at constant timestamp := mint_sql.at(micros - cycles * cycle) AT TIME ZONE 'UTC';
+    at constant timestamp := mint_sql.at(micros - cycles * cycle) AT TIME ZONE interval '0';
     year constant bigint := extract(year FROM at)::bigint + 400 * cycles;
     fraction constant text := rtrim(to_char(at, 'US'), '0');
 BEGIN
@@ -117,8 +124,7 @@ END
 $$;
 
 -- RFC 3339 and ISO 8601 with an offset, in the basic and the extended format.
-CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     hint constant text := 'Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00, '
         'or milliseconds since 1970 such as epoch:1314220021721.';
@@ -127,13 +133,11 @@ DECLARE
         '([0-9]{2})(?:(:?)([0-9]{2})(?:(:?)([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?'
         '(?:[Zz]|([+-])([0-9]{2})(?:(:?)([0-9]{2})(?:(:?)([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?)$');
     year constant integer := p[1]::integer;
-    minutes constant integer := coalesce(p[8]::integer, 0);
-    seconds constant integer := coalesce(p[10]::integer, 0);
+    minutes constant integer := coalesce(p[8]::integer, 0); seconds constant integer := coalesce(p[10]::integer, 0);
     nanos constant bigint := rpad(coalesce(p[11], '0'), 9, '0')::bigint;
     offset_seconds integer := coalesce(p[13]::integer, 0) * 3600 + coalesce(p[15]::integer, 0) * 60 + coalesce(p[17]::integer, 0)
         + (coalesce(p[18], '0') >= '5')::integer;
-    days integer;
-    micros numeric;
+    days integer; micros numeric;
 BEGIN
     -- Digits alone are milliseconds where they can be nothing else.
     IF value ~ '^(0+|0*[1-9][0-9]{11,12})$' THEN
@@ -171,34 +175,25 @@ $$;
 -- The random start of a tick in bits.
 CREATE OR REPLACE FUNCTION mint_sql.layout_start(whole text, value text, seq bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE value WHEN 'zero' THEN 0 WHEN 'random' THEN seq - 1 ELSE coalesce(
-    (SELECT bit FROM generate_series(0, least(seq, 63)) AS bit WHERE power(2::numeric, bit) = substring(value FROM '^random\(0*([0-9]{1,19})\)$')::numeric),
+    (SELECT bit FROM generate_series(0, least(seq, 63)) AS bit WHERE power(2::numeric, bit) = substring(value FROM '^random[(]0*([0-9]{1,19})[)]$')::numeric),
     mint_sql.refuse_layout(whole, format('start "%s" is not zero, random, or random(n) with n a power of two up to the range of the sequence',
         mint_sql.excerpt(value)))::bigint) END;
--- The shifts of the fields and the last tick, behind the eight that define a layout.
--- The 64th bit of a layout is the sign of bigint.
+-- The shifts of the fields and the last tick, behind the eight that define a layout. The 64th bit of a layout is the sign of bigint.
 CREATE OR REPLACE FUNCTION mint_sql.layout_derived(f bigint[]) RETURNS bigint[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN f || CASE f[1] WHEN 0 THEN ARRAY[f[3] + f[4] + f[5], f[5], 0] WHEN 1 THEN ARRAY[f[3] + f[4] + f[5], 0, f[3] + f[4]]
     WHEN 2 THEN ARRAY[f[5], f[2] + f[5], 0] WHEN 3 THEN ARRAY[0, f[5] + f[2], f[2]]
     WHEN 4 THEN ARRAY[f[3] + f[4], 0, f[2] + f[3] + f[4]] ELSE ARRAY[0, f[2], f[2] + f[3] + f[4]] END
     || (9223372036854775807 >> (63 - f[2] + (f[2] + f[3] + f[4] + f[5]) / 64)::integer);
-CREATE OR REPLACE FUNCTION mint_sql.layout_parse(whole text) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.layout_parse(whole text) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    words text[] := regexp_split_to_array(btrim(whole, E' \t\n\f\r'), E'[ \t\n\f\r]+');
-    word text;
-    field text;
-    given text[];
-    value text;
-    base bigint[];
-    letters text := '';
-    order_number bigint;
+    words text[]; word text; field text; value text; given text[]; base bigint[]; letters text := '';
     time bigint; upper_bits bigint; lower_bits bigint; seq bigint; unit bigint; epoch bigint; start text; start_bits bigint;
-    total bigint;
-    micros numeric;
+    order_number bigint; total bigint; micros numeric;
 BEGIN
     IF octet_length(whole) > 1000 THEN
         PERFORM mint_sql.refuse_layout(whole, format('the text has %s bytes, but a layout has at most 1000', octet_length(whole)));
     END IF;
+    words := regexp_split_to_array(btrim(whole, E' \t\n\f\r'), E'[ \t\n\f\r]+');
     IF strpos(words[1], ':') = 0 THEN
         IF mint_sql.ascii_lower(words[1]) <> ALL (mint_sql.layout_names()) THEN
             PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a built-in layout', mint_sql.excerpt(words[1])),
@@ -286,13 +281,11 @@ END
 $$;
 
 -- The fields and the name of sequences of a layout that is not built in. layout_declare replaces these two functions.
-CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
+CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
 CREATE OR REPLACE FUNCTION mint_sql.lane_declared(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN NULL::text;
 
 -- Inlined, so that a layout that is built in or declared costs a comparison of texts.
-CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
+CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'instagram' THEN '{0,41,13,0,10,1000,1314220021721000,0,23,10,0,1099511627775}'::bigint[]
     WHEN 'twitter' THEN '{0,41,5,5,12,1000,1288834974657000,0,22,12,0,2199023255551}'
     WHEN 'leaf' THEN '{0,41,10,0,12,1000,1288834974657000,7,22,12,0,2199023255551}'
@@ -320,10 +313,8 @@ DO $$ BEGIN
 END $$;
 COMMENT ON DOMAIN mint_sql.snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, shard and sequence';
 -- The largest number of so many bits.
-CREATE OR REPLACE FUNCTION mint_sql.mask(bits bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 9223372036854775807 >> (63 - bits)::integer;
-CREATE OR REPLACE FUNCTION mint_sql.layout_bits(f bigint[]) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.mask(bits bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 9223372036854775807 >> (63 - bits)::integer;
+CREATE OR REPLACE FUNCTION mint_sql.layout_bits(f bigint[]) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     words constant text[] := ARRAY['time:' || f[2],
         CASE WHEN f[3] = 0 THEN NULL WHEN f[4] = 0 THEN 'shard:' || f[3] ELSE 'shard:' || f[3] || '+' || f[4] END, 'seq:' || f[5]];
@@ -339,8 +330,7 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
 -- The name of a built-in layout, by whatever text it was given; NULL for others.
 CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
-CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
 BEGIN
@@ -348,8 +338,7 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -373,8 +362,7 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts(layout mint_sql.snowflake_layout) RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
 BEGIN ATOMIC
@@ -382,8 +370,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION mint_sql.snowflake_layouts(mint_sql.snowflake_layout) IS 'Returns how long a layout lasts, how many shards it has, and how many ids a second';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts() RETURNS TABLE (
-    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
-    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+    name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 15
 BEGIN ATOMIC
@@ -402,18 +389,17 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (id >> shift::integer) & (9223372036
 -- A product that exceeds 64 bits can fit with an epoch that is negative.
 CREATE OR REPLACE FUNCTION mint_sql.tick_start(tick bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN tick <= 4611686018427387904 / f[6] THEN tick * f[6] + f[7] ELSE (tick::numeric * f[6] + f[7])::bigint END;
-CREATE OR REPLACE FUNCTION mint_sql.is_outside(id bigint, tick bigint, f bigint[]) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION mint_sql.is_outside(id bigint, tick bigint, f bigint[]) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN id < 0 OR (f[2] + f[3] + f[4] + f[5] < 63 AND id >> (f[2] + f[3] + f[4] + f[5])::integer <> 0)
     OR (tick > 4611686018427387904 / f[6] AND tick::numeric * f[6] + f[7] > 9223372036854775807);
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_time(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
-    f pg_catalog.int8[] := mint_sql.layout_fields(layout);
+    f pg_catalog.int8[] := mint_sql.layout_fields(layout::pg_catalog.text);
     tick pg_catalog.int8 := mint_sql.field(id, f[9], f[2]);
 BEGIN
     IF mint_sql.is_outside(id, tick, f) THEN
-        PERFORM mint_sql.refuse_id(id, layout);
+        PERFORM mint_sql.refuse_id(id, layout::pg_catalog.text);
     END IF;
     RETURN mint_sql.at(mint_sql.tick_start(tick, f));
 END
@@ -441,7 +427,7 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_decode(id bigint, layout mint_sql.
 RETURNS TABLE (at timestamptz, shard integer, sequence bigint, parts integer[])
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
+    f constant bigint[] := mint_sql.layout_fields(layout::text);
 BEGIN
     at := mint_sql.snowflake_time(id, layout);
     shard := mint_sql.field(id, f[10], f[3] + f[4]);
@@ -488,44 +474,39 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_max_before(at timestamptz, layout 
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 0, -1, true, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_max_before(timestamptz, mint_sql.snowflake_layout) IS 'Returns the largest id before a timestamp';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE OR REPLACE FUNCTION mint_sql.snowflake_between(
-    id bigint, since timestamptz, until timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram'
-) RETURNS boolean
+CREATE OR REPLACE FUNCTION mint_sql.snowflake_between(id bigint, since timestamptz, until timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS boolean
 LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.snowflake_min(since, layout) AND id <= mint_sql.snowflake_max_before(until, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_between(bigint, timestamptz, timestamptz, mint_sql.snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
 -- 64-bit ids: making ids from parts
 
-CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     last constant bigint := mint_sql.mask((mint_sql.layout_fields(layout))[3] + (mint_sql.layout_fields(layout))[4]);
 BEGIN
     IF shard NOT BETWEEN 0 AND last THEN
         PERFORM mint_sql.refuse('22003', format('shard %s is out of range for layout "%s"', shard, mint_sql.layout_text(layout)),
             CASE last WHEN 0 THEN 'The layout has no shard field, so its only shard is 0.'
-            ELSE format('Shards of this layout must be between 0 and %s.', last) END);
+            ELSE format('Shards of this layout must be between 0 and %s.', last) END, NULL);
     END IF;
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_last(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN f[12]::numeric * f[6] + f[7] > 9223372036854775807 THEN 'infinity'
     ELSE mint_sql.time_text((f[12]::numeric * f[6] + f[7])::bigint) END;
-CREATE OR REPLACE FUNCTION mint_sql.snowflake_encode(
-    at timestamptz, shard integer, sequence bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
+CREATE OR REPLACE FUNCTION mint_sql.snowflake_encode(at timestamptz, shard integer, sequence bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
+    f constant bigint[] := mint_sql.layout_fields(layout::text);
     age constant numeric := mint_sql.micros(at)::numeric - f[7];
 BEGIN
-    PERFORM mint_sql.check_shard(shard, layout);
+    PERFORM mint_sql.check_shard(shard, layout::text);
     IF sequence NOT BETWEEN 0 AND mint_sql.mask(f[5]) THEN
-        PERFORM mint_sql.refuse('22003', format('sequence %s is out of range for layout "%s"', sequence, mint_sql.layout_text(layout)),
+        PERFORM mint_sql.refuse('22003', format('sequence %s is out of range for layout "%s"', sequence, mint_sql.layout_text(layout::text)),
             format('Sequences of this layout must be between 0 and %s.', mint_sql.mask(f[5])));
     ELSIF age < 0 OR div(age, f[6]) > f[12] THEN
-        PERFORM mint_sql.refuse('22008', format('timestamp out of range for layout "%s"', mint_sql.layout_text(layout)),
+        PERFORM mint_sql.refuse('22008', format('timestamp out of range for layout "%s"', mint_sql.layout_text(layout::text)),
             format('Timestamps of this layout must be between %s and %s.', mint_sql.time_text(f[7]), mint_sql.layout_last(f)));
     END IF;
     RETURN (div(age, f[6])::bigint << f[9]::integer) | (shard::bigint << f[10]::integer) | (sequence << f[11]::integer);
@@ -540,17 +521,15 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 --
 --     word = nextval(counter) + floor
 --
--- The floor only ascends. It is moved under an advisory lock, to where the next word is in the current tick. A session reads the
--- floor before and after it draws from the counter, and draws again if the two differ. So each word is the sum of two numbers
--- that the sequences had at the same time, of which one ascends with every draw and the other never descends: no word is
--- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that.
+-- The floor only ascends. It is moved under an advisory lock, to where the next word is in the current tick. A session reads it
+-- before and after it draws from the counter, and draws again if the two differ. So each word is the sum of two numbers that the
+-- sequences had at the same time, of which one ascends with every draw and the other never descends: no word is drawn twice, and
+-- words ascend in the order of the draws. Neither rollback nor the clock changes that.
 --
 -- Counter and floor are unlogged, so a call writes nothing to disk. No word is above the third sequence, the ceiling, which is
 -- logged and moved a second ahead at a time: a session that commits a row has it before the row in the WAL. A crash empties the
--- other two, and words continue above the ceiling.
---
--- Only the owner can draw from a counter directly: the generator runs with the owner's privileges, and does not draw what it could
--- not return, so calls that fail do not move a shard further ahead of the clock.
+-- other two, and words continue above the ceiling. Only the owner can draw from a counter directly: the generator runs with the
+-- owner's privileges, and does not draw what it could not return, so calls that fail do not move a shard ahead of the clock.
 
 -- So many microseconds in words, and the last word.
 CREATE OR REPLACE FUNCTION mint_sql.words(micros bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -566,8 +545,7 @@ LANGUAGE sql STABLE PARALLEL SAFE RETURN to_regclass('mint_sql.' || CASE WHEN la
     || '_' || shard || suffix);
 -- Writes the layouts of declared shards, as they were given and by definition, into the bodies of two functions, so that they are not
 -- parsed at each call.
-CREATE OR REPLACE FUNCTION mint_sql.layout_declare() RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.layout_declare() RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     form constant text := 'CREATE OR REPLACE FUNCTION mint_sql.%s(layout text) RETURNS %s LANGUAGE sql IMMUTABLE PARALLEL SAFE '
         'RETURN CASE layout %s ELSE %s END';
@@ -588,6 +566,17 @@ BEGIN
     END IF;
 END
 $$;
+-- Revokes what default privileges have given to others, who could set sequences back, or add a function that fits a call of the owner's
+-- better. The owner can grant it again.
+CREATE OR REPLACE FUNCTION mint_sql.revoke(object text, acl aclitem[]) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    other oid;
+BEGIN
+    FOR other IN SELECT DISTINCT grantee FROM aclexplode(acl) WHERE grantee <> current_user::regrole LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', object, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+    END LOOP;
+END
+$$;
 -- A dump without privileges is restored with a function that everybody can execute.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_public(function regprocedure) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN has_function_privilege('public', function, 'EXECUTE')
@@ -595,28 +584,24 @@ RETURN CASE WHEN has_function_privilege('public', function, 'EXECUTE')
 CREATE OR REPLACE FUNCTION mint_sql.shard_create(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    counter constant text := mint_sql.lane_key(mint_sql.layout_fields(layout)) || '_' || shard;
+    counter constant text := mint_sql.lane_key(mint_sql.layout_fields(layout::text)) || '_' || shard;
     name text;
-    other oid;
 BEGIN
-    PERFORM mint_sql.refuse_public('mint_sql.shard_create(integer, mint_sql.snowflake_layout)');
-    PERFORM mint_sql.check_shard(shard, layout);
+    PERFORM mint_sql.refuse_public('mint_sql.shard_create(integer, mint_sql.snowflake_layout)'::regprocedure);
+    PERFORM mint_sql.check_shard(shard, layout::text);
     PERFORM pg_advisory_xact_lock(1835626100::bigint << 32);
     IF to_regclass('mint_sql.' || counter) IS NOT NULL THEN
-        RAISE EXCEPTION 'shard % of layout "%" is already declared', shard, mint_sql.layout_text(layout)
+        RAISE EXCEPTION 'shard % of layout "%" is already declared', shard, mint_sql.layout_text(layout::text)
             USING ERRCODE = 'duplicate_object';
     END IF;
     EXECUTE format('CREATE UNLOGGED SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter);
     EXECUTE format('CREATE UNLOGGED SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', counter || '_floor');
     EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter || '_ceiling');
     FOREACH name IN ARRAY ARRAY[counter, counter || '_floor', counter || '_ceiling'] LOOP
-        -- Default privileges can have given some to others, who could set them back.
-        FOR other IN SELECT grantee FROM pg_class, aclexplode(relacl) WHERE oid = format('mint_sql.%I', name)::regclass AND grantee <> relowner LOOP
-            EXECUTE format('REVOKE ALL ON SEQUENCE mint_sql.%I FROM %s', name, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
-        END LOOP;
+        PERFORM mint_sql.revoke('SEQUENCE ' || oid::regclass, relacl) FROM pg_class WHERE oid = format('mint_sql.%I', name)::regclass;
     END LOOP;
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, layout);
-    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter || '_floor', mint_sql.layout_text(layout));
+    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter || '_floor', mint_sql.layout_text(layout::text));
     PERFORM mint_sql.layout_declare();
 END
 $$;
@@ -633,21 +618,21 @@ DECLARE
     key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
     last pg_catalog.int8 := mint_sql.last_word(f);
     above pg_catalog.int8 := word;
-    base pg_catalog.int8;
-    top pg_catalog.int8;
-    drawn pg_catalog.int8;
+    base pg_catalog.int8; top pg_catalog.int8; drawn pg_catalog.int8;
 BEGIN
     -- The lock of a transaction is held to its end, that of a session after an error too: this one ends with the block, in any case.
     BEGIN
         IF NOT pg_catalog.pg_try_advisory_xact_lock(key) THEN
             PERFORM pg_catalog.pg_advisory_xact_lock(key);
-            above := word OPERATOR(pg_catalog.+) LEAST(mint_sql.words(10000, f), last OPERATOR(pg_catalog.-) GREATEST(word, 0));
+            above := word OPERATOR(pg_catalog.+) LEAST(mint_sql.words(10000::pg_catalog.int8, f), last OPERATOR(pg_catalog.-) GREATEST(word, 0));
         END IF;
         base := pg_catalog.pg_sequence_last_value(floor);
         top := pg_catalog.pg_sequence_last_value(ceiling);
-        drawn := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1);
-        IF base IS NULL THEN
+        drawn := pg_catalog.pg_sequence_last_value(counter);
+        IF base IS NULL OR drawn IS NULL THEN
+            -- After a crash, or for the first id. The first word of the counter is drawn here, so that it is not taken for an empty one again.
             PERFORM mint_sql.refuse_closed(floor);
+            drawn := COALESCE(drawn, pg_catalog.nextval(counter));
             above := GREATEST(above, top);
         ELSIF base OPERATOR(pg_catalog.>) 0 AND drawn OPERATOR(pg_catalog.>) (last OPERATOR(pg_catalog.-) base) THEN
             above := last;
@@ -655,8 +640,9 @@ BEGIN
             above := GREATEST(above, drawn OPERATOR(pg_catalog.+) base);
         END IF;
         IF top IS NULL OR above OPERATOR(pg_catalog.>=) top THEN
+            PERFORM mint_sql.refuse_unlogged(ceiling);
             PERFORM pg_catalog.setval(ceiling, above OPERATOR(pg_catalog.+)
-                LEAST(mint_sql.words(1000000, f) OPERATOR(pg_catalog.+) 1, last OPERATOR(pg_catalog.-) GREATEST(above, 0)));
+                LEAST(mint_sql.words(1000000::pg_catalog.int8, f) OPERATOR(pg_catalog.+) 1, last OPERATOR(pg_catalog.-) GREATEST(above, 0)));
         END IF;
         IF base IS NULL OR above OPERATOR(pg_catalog.-) drawn OPERATOR(pg_catalog.>) base THEN
             base := pg_catalog.setval(floor, above OPERATOR(pg_catalog.-) drawn);
@@ -676,11 +662,20 @@ RETURN CASE WHEN tick > 0 THEN mint_sql.refuse_end(layout)
 CREATE OR REPLACE FUNCTION mint_sql.refuse_closed(floor regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN (pg_sequence_parameters(floor)).cycle_option
     THEN mint_sql.refuse('40001', 'functions of schema "mint_sql" were replaced', format('Sequence %s is closed.', floor), 'Repeat the transaction.') END;
-CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+-- A crash would empty the ceiling too.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_unlogged(ceiling regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT mint_sql.refuse('55000', format('sequence "%s" is unlogged', ceiling), 'After a crash, ids of its shard would repeat.',
+    format('Run ALTER SEQUENCE %s SET LOGGED.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
+-- If the declaration is rolled back, a later one does not know of its ids. Its transaction has the only lock of this mode.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_declaring(floor regclass) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN (SELECT mint_sql.refuse('55000', format('shard of sequence "%s" was declared in this transaction', floor),
+    'If it is rolled back, a later declaration would repeat its ids.', 'Commit the transaction before the shard is used.')
+    FROM pg_locks WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
+CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF layout IS NULL OR shard IS NULL THEN
-        PERFORM mint_sql.refuse('22004', CASE WHEN layout IS NULL THEN 'layout' ELSE 'shard' END || ' must not be null');
+        PERFORM mint_sql.refuse('22004', CASE WHEN layout IS NULL THEN 'layout' ELSE 'shard' END || ' must not be null', NULL, NULL);
     END IF;
     PERFORM mint_sql.check_shard(shard, layout);
     PERFORM mint_sql.refuse('55000', format('shard %s of layout "%s" is not declared', shard, mint_sql.layout_text(layout)),
@@ -688,19 +683,22 @@ BEGIN
         format('Run SELECT mint_sql.shard_create(%s, %L) as the owner of schema "mint_sql".', shard, mint_sql.layout_text(layout)));
 END
 $$;
--- Waits while an id is more than 2 s ahead of the clock: the clock was set back, or the layout's rate is used up.
-CREATE OR REPLACE FUNCTION mint_sql.lane_wait(micros bigint, shard integer, layout text) RETURNS void
+-- Waits while an id is more than 2 s ahead of the clock, and returns whether it was: the clock was set back, or the layout's rate is used up.
+CREATE OR REPLACE FUNCTION mint_sql.lane_wait(micros bigint, shard integer, layout text) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ahead bigint;
+    has_waited boolean := false;
 BEGIN
     LOOP
         ahead := micros - mint_sql.now_micros();
-        EXIT WHEN ahead <= 2000000;
+        IF ahead <= 2000000 THEN
+            RETURN has_waited;
+        END IF;
+        has_waited := true;
         IF ahead > 7000000 THEN
             PERFORM mint_sql.refuse('58000', format('system clock is %s behind the last id of lane (layout "%s", shard %s)',
-                mint_sql.duration_text(ahead), mint_sql.layout_text(layout), shard),
-                format('The last id is further ahead of the clock than 2 s. The next id is %s away, which is longer than 5 s.',
+                mint_sql.duration_text(ahead), mint_sql.layout_text(layout), shard), format('The last id is further ahead of the clock than 2 s. The next id is %s away, which is longer than 5 s.',
                     mint_sql.duration_text(ahead - 2000000)),
                 'Wait. If the system clock is wrong, correct it.');
         END IF;
@@ -713,52 +711,81 @@ CREATE OR REPLACE FUNCTION mint_sql.now_tick(f bigint[]) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - f[7]) / f[6];
 CREATE OR REPLACE FUNCTION mint_sql.first_word(tick bigint, f bigint[]) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (tick << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint;
+CREATE OR REPLACE FUNCTION mint_sql.word_of(id bigint, f bigint[]) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.field(id, f[11], f[5]);
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
+-- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws.
+CREATE OR REPLACE FUNCTION mint_sql.take_turn(floor regclass, shard integer, layout mint_sql.snowflake_layout) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+DECLARE
+    key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
+    id pg_catalog.int8;
+BEGIN
+    LOOP
+        BEGIN
+            IF pg_catalog.pg_try_advisory_xact_lock(key) THEN
+                PERFORM pg_catalog.set_config('mint_sql.turn', 'on', true);
+                id := mint_sql.snowflake_next_id(shard, layout);
+            END IF;
+            RAISE SQLSTATE 'MINT0';
+        EXCEPTION WHEN SQLSTATE 'MINT0' THEN
+            EXIT WHEN id IS NOT NULL;
+        END;
+        PERFORM pg_catalog.pg_sleep(0.005);
+    END LOOP;
+    RETURN id;
+END
+$$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $$
 DECLARE
-    f pg_catalog.int8[] := mint_sql.layout_fields(layout);
-    counter pg_catalog.regclass := mint_sql.lane(layout, f, shard, '');
-    floor pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_floor');
-    ceiling pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_ceiling');
-    now pg_catalog.int8;
-    base pg_catalog.int8;
-    top pg_catalog.int8;
-    tick pg_catalog.int8;
-    word pg_catalog.int8;
+    name pg_catalog.text := layout;
+    f pg_catalog.int8[] := mint_sql.layout_fields(name);
+    counter pg_catalog.regclass := mint_sql.lane(name, f, shard, ''::pg_catalog.text);
+    floor pg_catalog.regclass := mint_sql.lane(name, f, shard, '_floor'::pg_catalog.text);
+    ceiling pg_catalog.regclass := mint_sql.lane(name, f, shard, '_ceiling'::pg_catalog.text);
+    now pg_catalog.int8; base pg_catalog.int8; top pg_catalog.int8; tick pg_catalog.int8; word pg_catalog.int8;
 BEGIN
     IF ceiling IS NULL THEN
-        PERFORM mint_sql.refuse_lane(shard, layout);
+        PERFORM mint_sql.refuse_lane(shard, name);
+    ELSIF (f[6] OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>) 99 THEN
+        IF (pg_catalog.current_setting('mint_sql.turn', true) OPERATOR(pg_catalog.=) 'on') IS NOT TRUE THEN
+            RETURN mint_sql.take_turn(floor, shard, layout);
+        END IF;
+        top := pg_catalog.pg_sequence_last_value(ceiling);
     END IF;
     -- The id is of the time at which the call began, or of a later one.
     now := mint_sql.now_tick(f);
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
-        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1);
+        word := pg_catalog.pg_sequence_last_value(counter);
         -- In a layout of 63 bits, no word is after the last one.
         IF base OPERATOR(pg_catalog.>) 0 AND word OPERATOR(pg_catalog.>=) (9223372036854775807 OPERATOR(pg_catalog.-) base) THEN
-            PERFORM mint_sql.refuse_end(layout);
+            PERFORM mint_sql.refuse_end(name);
         END IF;
         word := word OPERATOR(pg_catalog.+) base;
-        IF base IS NULL OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] OR word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) THEN
+        IF word IS NULL OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] OR word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) THEN
             -- The clock can have been set back meanwhile.
             tick := mint_sql.now_tick(f);
             now := LEAST(now, tick);
             IF tick OPERATOR(pg_catalog.<) 0 OR tick OPERATOR(pg_catalog.>) f[12] THEN
-                PERFORM mint_sql.refuse_tick(tick, layout);
+                PERFORM mint_sql.refuse_tick(tick, name);
+            ELSIF word IS NULL THEN
+                PERFORM mint_sql.refuse_declaring(floor);
             END IF;
             base := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) OPERATOR(pg_catalog.-) 1);
             -- After a crash, the ceiling can be far ahead of the clock.
             CONTINUE WHEN word IS NULL;
         ELSE
-            IF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-                PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
+            IF ((word OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
+                -- Others have waited for the same tick.
+                CONTINUE WHEN mint_sql.lane_wait(mint_sql.tick_start(LEAST((word OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f[12]), f), shard, name);
             END IF;
             IF word OPERATOR(pg_catalog.>=) top THEN
                 IF top OPERATOR(pg_catalog.=) mint_sql.last_word(f) THEN
-                    PERFORM mint_sql.refuse_end(layout);
+                    PERFORM mint_sql.refuse_end(name);
                 END IF;
                 base := mint_sql.raise_floor(counter, floor, ceiling, f, word);
             END IF;
@@ -774,15 +801,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_next_id(integer, mint_sql.snowflake_layout) IS 'Generates an id for a shard';
-CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_ids(
-    shard integer, count bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram'
-) RETURNS SETOF bigint
+CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_ids(shard integer, count bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF shard IS NULL OR layout IS NULL THEN
-        PERFORM mint_sql.refuse_lane(shard, layout);
+        PERFORM mint_sql.refuse_lane(shard, layout::text);
     END IF;
-    PERFORM mint_sql.check_shard(shard, layout);
+    PERFORM mint_sql.check_shard(shard, layout::text);
     IF count IS NULL THEN
         PERFORM mint_sql.refuse('22004', 'count must not be null');
     ELSIF count < 0 THEN
@@ -795,8 +820,7 @@ END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_next_ids(integer, bigint, mint_sql.snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
 -- The shard of this server, by a setting with the name that the extension has for it.
-CREATE OR REPLACE FUNCTION mint_sql.own_shard(layout text) RETURNS integer
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.own_shard(layout text) RETURNS integer LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
     last constant bigint := mint_sql.mask(f[3] + f[4]);
@@ -807,8 +831,7 @@ BEGIN
     ELSIF last = 0 THEN
         RETURN 0;
     ELSIF node IN ('', '-1') THEN
-        PERFORM mint_sql.refuse('55000', 'parameter "pg_mint.node" is not set',
-            'Ids without a shard are generated as the node of the server.',
+        PERFORM mint_sql.refuse('55000', 'parameter "pg_mint.node" is not set', 'Ids without a shard are generated as the node of the server.',
             'Set "pg_mint.node" to a number that no other server uses, or pass a shard.');
     ELSIF node !~ '^[0-9]{1,10}$' THEN
         PERFORM mint_sql.refuse('22023', format('invalid value for parameter "pg_mint.node": "%s"', mint_sql.excerpt(node)),
@@ -829,35 +852,33 @@ COMMENT ON FUNCTION mint_sql.snowflake_next_id() IS 'Generates an id of the layo
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_start_above(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
-    shard constant integer := mint_sql.snowflake_shard(id, layout);
+    name constant text := layout;
+    f constant bigint[] := mint_sql.layout_fields(name);
+    shard constant integer := mint_sql.id_field(id, name, 10);
     ahead constant bigint := mint_sql.micros(mint_sql.snowflake_time(id, layout)) - mint_sql.now_micros();
-    floor constant regclass := mint_sql.lane(layout, f, shard, '_floor');
+    floor constant regclass := mint_sql.lane(name, f, shard, '_floor'::text);
 BEGIN
-    PERFORM mint_sql.refuse_public('mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout)');
+    PERFORM mint_sql.refuse_public('mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout)'::regprocedure);
     IF floor IS NULL THEN
-        PERFORM mint_sql.refuse_lane(shard, layout);
+        PERFORM mint_sql.refuse_lane(shard, name);
     ELSIF ahead > 3600000000 THEN
         PERFORM mint_sql.refuse('22023', format('id is %s ahead of the system clock', mint_sql.duration_text(ahead)),
             'A shard can start at most 1 h ahead of the clock.', 'Wait, or correct the system clock.');
     END IF;
-    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor, mint_sql.lane(layout, f, shard, '_ceiling'), f,
-        (mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout));
-    RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
+    PERFORM mint_sql.refuse_declaring(floor);
+    PERFORM mint_sql.raise_floor(mint_sql.lane(name, f, shard, ''::text), floor, mint_sql.lane(name, f, shard, '_ceiling'::text), f, mint_sql.word_of(id, f));
+    RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, name), layout);
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, regclass, bigint[], bigint),
-    mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
-CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
-    word constant bigint := coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))
-        + coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), -1), pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_ceiling')));
+    -- A call at the end of a layout can have drawn a word after the last one, which bigint does not have.
+    word constant numeric := coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))::numeric
+        + pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_ceiling')));
 BEGIN
-    -- A call at the end of a layout can have drawn a word after the last one.
-    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(least(word, mint_sql.last_word(f)), shard, f) END;
+    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(least(word, mint_sql.last_word(f))::bigint, shard, f) END;
 END
 $$;
 CREATE OR REPLACE VIEW mint_sql.shards AS
@@ -878,8 +899,7 @@ COMMENT ON VIEW mint_sql.shards IS 'Shows the shards that are declared, and the 
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_of(micros bigint) RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN encode(int8send(((micros / 1000) << 16) | 28672 | (((micros % 1000) << 12) / 1000))
     || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
-CREATE OR REPLACE FUNCTION mint_sql.uuid_v7() RETURNS uuid
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.uuid_v7() RETURNS uuid LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- Decided at each call, so that a dump can be restored on any version.
     IF current_setting('server_version_num')::integer >= 180000 THEN
@@ -889,12 +909,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
-CREATE OR REPLACE FUNCTION mint_sql.uuid_v7(at timestamptz) RETURNS uuid
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.uuid_v7(at timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF mint_sql.micros(at) NOT BETWEEN 0 AND 281474976710655999 THEN
-        PERFORM mint_sql.refuse('22008', 'timestamp out of range for UUID version 7',
-            'Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.');
+        PERFORM mint_sql.refuse('22008', 'timestamp out of range for UUID version 7', 'Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.');
     END IF;
     RETURN mint_sql.uuid_v7_of(mint_sql.micros(at));
 END
@@ -923,8 +941,7 @@ CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_max_before(at timestamptz) RETURNS u
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || '7fffbfffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.uuid_v7_min(since) AND id <= mint_sql.uuid_v7_max_before(until);
 COMMENT ON FUNCTION mint_sql.uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
@@ -943,8 +960,7 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid_max_before(at timestamptz) RETURNS uuid
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || 'ffffffffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.ulid_min(since) AND id <= mint_sql.ulid_max_before(until);
 COMMENT ON FUNCTION mint_sql.ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
 
@@ -955,8 +971,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'abcdefghijk
 CREATE OR REPLACE FUNCTION mint_sql.ascii_lower(whole text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
 -- What is wrong with a character that is not one of some: detail and hint.
-CREATE OR REPLACE FUNCTION mint_sql.digit_problem(digit text, digits text, name text) RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
+CREATE OR REPLACE FUNCTION mint_sql.digit_problem(digit text, digits text, name text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
     WHEN digit <> mint_sql.ascii_lower(digit) AND strpos(digits, mint_sql.ascii_lower(digit)) > 0
         THEN ARRAY[format('"%s" is not a %s digit, but "%s" is', digit, name, mint_sql.ascii_lower(digit)),
             'Keep the case of each digit as it was written.']
@@ -967,8 +982,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
 CREATE OR REPLACE FUNCTION mint_sql.length_problem(whole text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN octet_length(whole) > 1048576 THEN format('the text has %s bytes, and at most 1048576 are allowed', octet_length(whole)) END;
 -- What is wrong with such a text: detail, hint and SQLSTATE; NULL if nothing is.
-CREATE OR REPLACE FUNCTION mint_sql.base32_problem(whole text, digits text, name text) RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
+CREATE OR REPLACE FUNCTION mint_sql.base32_problem(whole text, digits text, name text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
     WHEN mint_sql.length_problem(whole) IS NOT NULL THEN ARRAY[mint_sql.length_problem(whole), NULL, '22P02']
     WHEN whole ~ ('[^' || digits || ']')
         THEN mint_sql.digit_problem(substring(whole FROM '[^' || digits || ']'), digits, name) || ARRAY['22P02']
@@ -987,28 +1001,24 @@ BEGIN ATOMIC
     SELECT string_agg(substr(digits, substr(bits, place, 5)::bit(5)::integer + 1, 1), '' ORDER BY place)
     FROM (SELECT '00' || ('x' || encode(uuid_send(id), 'hex'))::bit(128)::text AS bits) AS b, generate_series(1, 126, 5) AS place;
 END;
-CREATE OR REPLACE FUNCTION mint_sql.ulid_to_uuid(id text) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.ulid_to_uuid(id text) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    id constant text COLLATE "C" := $1;
+    whole constant text COLLATE "C" := id;
     digits constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 BEGIN
-    PERFORM mint_sql.refuse_problem('ULID', id, mint_sql.base32_problem(id, digits || 'abcdefghjkmnpqrstvwxyz', 'ULID'));
-    RETURN mint_sql.base32_uuid(mint_sql.ascii_upper(id), digits);
+    PERFORM mint_sql.refuse_problem('ULID', whole, mint_sql.base32_problem(whole, digits || 'abcdefghjkmnpqrstvwxyz', 'ULID'));
+    RETURN mint_sql.base32_uuid(mint_sql.ascii_upper(whole), digits);
 END
 $$;
 COMMENT ON FUNCTION mint_sql.ulid_to_uuid(text) IS 'Returns the UUID with the same bits as a ULID';
 CREATE OR REPLACE FUNCTION mint_sql.uuid_to_ulid(id uuid) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.base32_text(id, '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 COMMENT ON FUNCTION mint_sql.uuid_to_ulid(uuid) IS 'Returns the ULID with the same bits as a UUID';
-CREATE OR REPLACE FUNCTION mint_sql.ulid() RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE RETURN mint_sql.uuid_to_ulid(mint_sql.uuid_v7());
+CREATE OR REPLACE FUNCTION mint_sql.ulid() RETURNS text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE RETURN mint_sql.uuid_to_ulid(mint_sql.uuid_v7());
 COMMENT ON FUNCTION mint_sql.ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
-CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id uuid) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.at(mint_sql.milli(id) * 1000);
+CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.at(mint_sql.milli(id) * 1000);
 COMMENT ON FUNCTION mint_sql.ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
-CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.ulid_time(mint_sql.ulid_to_uuid(id));
+CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.ulid_time(mint_sql.ulid_to_uuid(id));
 COMMENT ON FUNCTION mint_sql.ulid_time(text) IS 'Returns when a ULID was generated';
 
 -- TypeIDs
@@ -1023,48 +1033,45 @@ RETURN CASE WHEN mint_sql.prefix_problem(prefix) IS NOT NULL THEN mint_sql.refus
     'Use up to 63 lower case letters and underscores, with a letter at both ends, or an empty prefix.') END;
 
 -- What is wrong with a TypeID: detail, hint and SQLSTATE; NULL if nothing is.
-CREATE OR REPLACE FUNCTION mint_sql.typeid_problem(id text) RETURNS text[]
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.typeid_problem(id text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    id constant text COLLATE "C" := $1;
+    whole constant text COLLATE "C" := id;
     problem text := mint_sql.length_problem(id);
-    prefix constant text COLLATE "C" := substring(id FROM '^(.*)_');
+    prefix text COLLATE "C";
 BEGIN
+    prefix := CASE WHEN problem IS NULL THEN substring(whole FROM '^(.*)_') END;
     IF problem IS NULL AND prefix = '' THEN
         problem := 'the separator has no prefix before it';
     ELSIF problem IS NULL THEN
         problem := mint_sql.prefix_problem(prefix);
     END IF;
     RETURN CASE WHEN problem IS NOT NULL THEN ARRAY[problem, NULL, '22P02']
-        ELSE mint_sql.base32_problem(substring(id FROM '[^_]*$'), '0123456789abcdefghjkmnpqrstvwxyz', 'TypeID') END;
+        ELSE mint_sql.base32_problem(substring(whole FROM '[^_]*$'), '0123456789abcdefghjkmnpqrstvwxyz', 'TypeID') END;
 END
 $$;
 
-CREATE OR REPLACE FUNCTION mint_sql.typeid(prefix text, id uuid) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.typeid(prefix text, id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    prefix constant text COLLATE "C" := $1;
+    name constant text COLLATE "C" := prefix;
 BEGIN
-    PERFORM mint_sql.check_prefix(prefix);
-    RETURN prefix || CASE prefix WHEN '' THEN '' ELSE '_' END || mint_sql.base32_text(id, '0123456789abcdefghjkmnpqrstvwxyz');
+    PERFORM mint_sql.check_prefix(name);
+    RETURN name || CASE name WHEN '' THEN '' ELSE '_' END || mint_sql.base32_text(id, '0123456789abcdefghjkmnpqrstvwxyz');
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid(text, uuid) IS 'Returns the TypeID of a prefix and a UUID';
-CREATE OR REPLACE FUNCTION mint_sql.typeid_uuid(id text) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.typeid_uuid(id text) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    id constant text COLLATE "C" := $1;
+    whole constant text COLLATE "C" := id;
 BEGIN
-    PERFORM mint_sql.refuse_problem('TypeID', id, mint_sql.typeid_problem(id));
-    RETURN mint_sql.base32_uuid(right(id, 26), '0123456789abcdefghjkmnpqrstvwxyz');
+    PERFORM mint_sql.refuse_problem('TypeID', whole, mint_sql.typeid_problem(whole));
+    RETURN mint_sql.base32_uuid(right(whole, 26), '0123456789abcdefghjkmnpqrstvwxyz');
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid_uuid(text) IS 'Returns the UUID of a TypeID';
 CREATE OR REPLACE FUNCTION mint_sql.typeid_prefix(id text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN mint_sql.typeid_uuid(id) IS NOT NULL THEN coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') END;
 COMMENT ON FUNCTION mint_sql.typeid_prefix(text) IS 'Returns the prefix of a TypeID';
-CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.typeid_check(id text, prefix text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM mint_sql.check_prefix(prefix COLLATE "C");
     RETURN mint_sql.typeid_problem(id) IS NULL AND coalesce(substring(id COLLATE "C" FROM '^(.*)_'), '') = prefix COLLATE "C";
@@ -1074,8 +1081,7 @@ COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text
 
 -- 64-bit ids as short text
 
-CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     CASE encoding COLLATE "C"
         WHEN 'base58' THEN RETURN '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
@@ -1091,14 +1097,14 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE FUNCTION mint_sql.id_to_text(id bigint, encoding text) RETURNS text
+CREATE OR REPLACE FUNCTION mint_sql.id_to_text(id bigint, encoding text DEFAULT 'base58') RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    encoding constant text COLLATE "C" := $2;
-    digits constant text := mint_sql.encoding_digits(encoding);
+    name constant text COLLATE "C" := encoding;
+    digits constant text := mint_sql.encoding_digits(name);
     radix constant integer := length(digits);
     rest bigint := id;
-    result text := CASE encoding WHEN 'crockford-check' THEN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U', (id % 37)::integer + 1, 1) ELSE '' END;
+    result text := CASE name WHEN 'crockford-check' THEN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U', (id % 37)::integer + 1, 1) ELSE '' END;
 BEGIN
     IF id < 0 THEN
         PERFORM mint_sql.refuse('22003', format('cannot encode negative id %s', id));
@@ -1108,75 +1114,72 @@ BEGIN
         rest := rest / radix;
         EXIT WHEN rest = 0;
     END LOOP;
-    RETURN CASE encoding WHEN 'tsid' THEN lpad(result, 13, '0') ELSE result END;
+    RETURN CASE name WHEN 'tsid' THEN lpad(result, 13, '0') ELSE result END;
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_to_text(bigint, text) IS 'Returns an id as short text';
 
-CREATE OR REPLACE FUNCTION mint_sql.id_from_text(id text, encoding text) RETURNS bigint
+CREATE OR REPLACE FUNCTION mint_sql.id_from_text(id text, encoding text DEFAULT 'base58') RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    id constant text COLLATE "C" := $1;
-    encoding constant text COLLATE "C" := $2;
+    whole constant text COLLATE "C" := id;
+    code constant text COLLATE "C" := encoding;
     symbols constant text COLLATE "C" := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
-    digits constant text COLLATE "C" := mint_sql.encoding_digits(encoding);
-    is_lenient constant boolean := encoding IN ('crockford', 'crockford-check', 'hex', 'tsid');
+    digits constant text COLLATE "C" := mint_sql.encoding_digits(code);
+    is_lenient constant boolean := code IN ('crockford', 'crockford-check', 'hex', 'tsid');
     -- Every character that is read, in the case of the digits; one that stands for a digit is that digit.
-    read text COLLATE "C" := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
-        WHEN is_lenient THEN translate(mint_sql.ascii_upper(id), 'OIL', '011') ELSE id END;
-    symbol text COLLATE "C";
-    digit text COLLATE "C";
-    place integer := 0;
-    value numeric := 0;
-    count integer := 0;
-    name constant text := encoding || ' id';
+    read text COLLATE "C"; symbol text COLLATE "C"; digit text COLLATE "C";
+    place integer := 0; value numeric := 0; count integer := 0;
+    name constant text := code || ' id';
 BEGIN
-    IF mint_sql.length_problem(id) IS NOT NULL THEN
-        PERFORM mint_sql.refuse_text(name, id, mint_sql.length_problem(id));
+    IF mint_sql.length_problem(whole) IS NOT NULL THEN
+        PERFORM mint_sql.refuse_text(name, whole, mint_sql.length_problem(whole));
     END IF;
-    IF encoding = 'crockford-check' THEN
+    read := CASE WHEN code = 'hex' THEN mint_sql.ascii_lower(whole)
+        WHEN is_lenient THEN translate(mint_sql.ascii_upper(whole), 'OIL', '011') ELSE whole END;
+    IF code = 'crockford-check' THEN
         symbol := substring(read FROM '([^-])-*$');
         IF symbol IS NULL THEN
-            PERFORM mint_sql.refuse_text(name, id, 'the text has no digits');
+            PERFORM mint_sql.refuse_text(name, whole, 'the text has no digits');
         ELSIF strpos(symbols, symbol) = 0 THEN
             place := length(substring(read FROM '^[0-9A-HJKMNP-TV-Z*~$=U-]*'));
-            digit := substr(id, place + 1, 1);
+            digit := substr(whole, place + 1, 1);
             IF digit = '' THEN
-                digit := substring(id FROM '([^-])-*$');
+                digit := substring(whole FROM '([^-])-*$');
             END IF;
-            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(digit, digits, encoding));
+            PERFORM mint_sql.refuse_problem(name, whole, mint_sql.digit_problem(digit, digits, code));
         END IF;
         read := substring(read FROM '^(.*)[^-]-*$');
     END IF;
     place := 0;
     FOREACH digit IN ARRAY string_to_array(read, NULL) LOOP
         place := place + 1;
-        CONTINUE WHEN digit = '-' AND encoding <> 'base64url' AND encoding LIKE 'crockford%';
+        CONTINUE WHEN digit = '-' AND code <> 'base64url' AND code LIKE 'crockford%';
         IF strpos(digits, digit) = 0 THEN
-            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(substr(id, place, 1), digits, encoding));
+            PERFORM mint_sql.refuse_problem(name, whole, mint_sql.digit_problem(substr(whole, place, 1), digits, code));
         ELSIF value = 0 AND count > 0 AND NOT is_lenient THEN
-            PERFORM mint_sql.refuse_text(name, id, format('the leading digit "%s" has the value zero', left(digits, 1)), '22P02',
+            PERFORM mint_sql.refuse_text(name, whole, format('the leading digit "%s" has the value zero', left(digits, 1)), '22P02',
                 'Remove the leading digits whose value is zero.');
         END IF;
         value := value * length(digits) + strpos(digits, digit) - 1;
         count := count + 1;
         IF value > 9223372036854775807 THEN
             -- A character that is not a digit says more than the range.
-            read := CASE WHEN encoding LIKE 'crockford%' THEN replace(read, '-', '0') ELSE read END;
+            read := CASE WHEN code LIKE 'crockford%' THEN replace(read, '-', '0') ELSE read END;
             place := length(read) - length(ltrim(read, digits));
             EXIT WHEN place = length(read);
-            PERFORM mint_sql.refuse_problem(name, id, mint_sql.digit_problem(substr(id, place + 1, 1), digits, encoding));
+            PERFORM mint_sql.refuse_problem(name, whole, mint_sql.digit_problem(substr(whole, place + 1, 1), digits, code));
         END IF;
     END LOOP;
     IF value > 9223372036854775807 THEN
-        PERFORM mint_sql.refuse_text(name, id, 'the value is out of range for type bigint', '22003');
+        PERFORM mint_sql.refuse_text(name, whole, 'the value is out of range for type bigint', '22003');
     ELSIF count = 0 THEN
-        PERFORM mint_sql.refuse_text(name, id, 'the text has no digits');
-    ELSIF encoding = 'tsid' AND count <> 13 THEN
-        PERFORM mint_sql.refuse_text(name, id, format('the text has %s digits, and 13 were expected', count));
+        PERFORM mint_sql.refuse_text(name, whole, 'the text has no digits');
+    ELSIF code = 'tsid' AND count <> 13 THEN
+        PERFORM mint_sql.refuse_text(name, whole, format('the text has %s digits, and 13 were expected', count));
     ELSIF symbol IS NOT NULL AND strpos(symbols, symbol) - 1 <> value % 37 THEN
-        PERFORM mint_sql.refuse_text(name, id, format('the check character "%s" does not belong to the digits',
-            substring(id FROM '([^-])-*$')), '22P02', 'A character is wrong or missing, or two have changed places.');
+        PERFORM mint_sql.refuse_text(name, whole, format('the check character "%s" does not belong to the digits',
+            substring(whole FROM '([^-])-*$')), '22P02', 'A character is wrong or missing, or two have changed places.');
     END IF;
     RETURN value;
 END
@@ -1184,15 +1187,13 @@ $$;
 COMMENT ON FUNCTION mint_sql.id_from_text(text, text) IS 'Returns the id of a text that id_to_text returned';
 
 -- What a run of the file over another has replaced, and comments. The search path is the caller's again.
-DO $$
-DECLARE
+DO $$ DECLARE
     f regprocedure;
 BEGIN
     PERFORM mint_sql.layout_declare();
-    FOR f IN
-        SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND pg_get_userbyid(proowner) = current_user
-            AND obj_description(oid, 'pg_proc') IS NULL
-    LOOP
+    PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner))) FROM pg_proc
+    WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'snowflake_start_above');
+    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_sql.search_path'), false);

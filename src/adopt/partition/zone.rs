@@ -33,7 +33,10 @@ impl Zone {
         sql::ask_with::<TimestampWithTimeZone>(query, &[self.name(), span.into()]).map(to_micros)
     }
 
+    /// Returns the name for the server. From PostgreSQL 18 on, a session's own abbreviation UTC is looked up before names.
     fn name(&self) -> DatumWithOid<'_> {
-        DecodedText(self.0.clone()).into()
+        let is_utc = self.0.eq_ignore_ascii_case("UTC");
+        let name = if is_utc { "Etc/UTC" } else { &self.0 };
+        DecodedText(name.to_owned()).into()
     }
 }

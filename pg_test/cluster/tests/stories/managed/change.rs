@@ -1,7 +1,7 @@
 //! The way from the file to the extension, and back, with everything that uses the functions.
 
 use super::{FILE, install};
-use mint_cluster::{Server, Session};
+use mint_cluster::{Server, Session, assert_ascending};
 
 const TO: &str = include_str!("../../../../../sql/managed/to_extension.sql");
 const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
@@ -46,8 +46,10 @@ fn there_and_back_without_touching_a_table() {
              at timestamptz GENERATED ALWAYS AS (mint_sql.snowflake_time(id)) STORED, u uuid DEFAULT mint_sql.uuid_v7(),
              layout mint_sql.snowflake_layout DEFAULT 'twitter', CHECK (mint_sql.snowflake_shard(id) = 7));
          CREATE INDEX item_time ON item (mint_sql.snowflake_time(id));
-         CREATE VIEW shown AS SELECT mint_sql.id_to_text(id, 'base58') AS id FROM item;
-         SELECT mint_sql.snowflake_next_id(8, 'time:41 shard:8 seq:14 epoch:2020-01-01T00:00:00Z')",
+         CREATE VIEW shown AS SELECT mint_sql.id_to_text(id, 'base58') AS id FROM item;",
+    );
+    session.run(
+        "SELECT mint_sql.snowflake_next_id(8, 'time:41 shard:8 seq:14 epoch:2020-01-01T00:00:00Z')",
     );
     fill(&mut session, 1);
     assert_whole(&mut session, 100);
@@ -98,6 +100,18 @@ fn there_and_back_without_touching_a_table() {
             "CREATE TABLE bad (x bigint); CREATE INDEX bad_index ON bad (snowflake_time(x))",
             "index bad_index depends on function",
         ),
+        (
+            "CREATE TABLE bad (x bigint, y bigint); CREATE STATISTICS bad_statistics ON snowflake_time(x), y FROM bad",
+            "statistics object bad_statistics depends on function",
+        ),
+        (
+            "CREATE TABLE bad (x objectid[])",
+            "column x of table bad depends on type objectid[]",
+        ),
+        (
+            "CREATE TABLE bad (x bigint); CREATE OPERATOR @@@ (LEFTARG = bigint, RIGHTARG = text, FUNCTION = id_to_text)",
+            "operator @@@(bigint,text) depends on function",
+        ),
     ] {
         session.run(made);
         let refusal = session.refusal(&back);
@@ -106,7 +120,7 @@ fn there_and_back_without_touching_a_table() {
             refusal.message.replace("public.", "").contains(words),
             "{refusal}"
         );
-        session.run("ROLLBACK; DROP TABLE bad");
+        session.run("ROLLBACK; DROP TABLE bad; DROP OPERATOR IF EXISTS @@@ (bigint, text)");
     }
     session.run(&back);
     session.run("DROP EXTENSION pg_mint");
@@ -211,7 +225,7 @@ fn sessions_that_draw_meanwhile_repeat_nothing() {
                 .copied()
                 .filter(|id| id >> 10 & 8191 == shard)
                 .collect();
-            mint_cluster::assert_ascending(&own);
+            assert_ascending(&own);
         }
     }
 }
@@ -273,7 +287,7 @@ fn a_session_within_an_older_function_can_repeat() {
             owner.run("COMMIT");
             let (refusal, id) = within.join().expect("a session");
             assert_eq!(refusal.code, "40001", "{refusal}");
-            mint_cluster::assert_ascending(&[last, id]);
+            assert_ascending(&[last, id]);
         });
         let sequences = "SELECT count(*) FROM pg_class WHERE relkind = 'S' AND relnamespace = 'mint_sql'::regnamespace";
         assert_eq!(owner.one::<i64>(sequences), 6);
@@ -283,6 +297,21 @@ fn a_session_within_an_older_function_can_repeat() {
         assert_eq!(owner.one::<i64>(sequences), 3, "shard 7 is declared");
         owner.run("SELECT mint_sql.shard_create(8)");
     }
+}
+
+/// On the way back, each shard continues above its own last id, and does not wait for one that is ahead of the clock.
+#[test]
+fn on_the_way_back_a_shard_waits_for_no_other() {
+    let server = prepared("managed: back by lane");
+    let mut owner = server.connect("postgres");
+    owner.run(TO);
+    let ahead: i64 = owner.one("SELECT snowflake_encode(now() + interval '50 min', 8, 0)");
+    owner.run(&format!("SELECT snowflake_start_above({ahead})"));
+    let last: i64 = owner.one(NEXT);
+    owner.run(&FROM.replace("\\ir pg_mint_sql.sql", FILE));
+    assert_ascending(&[last, owner.one(NEXT)]);
+    let other = owner.refusal(&NEXT.replace('7', "8"));
+    assert_eq!(other.code, "58000", "{other}");
 }
 
 /// The file is not run over the calls of the extension, which it would replace by functions that repeat its ids.

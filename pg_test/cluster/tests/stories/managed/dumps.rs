@@ -1,4 +1,4 @@
-//! Dumps without privileges, comments or unlogged data, default privileges, and texts of other collations.
+//! Dumps without privileges, comments or unlogged data, and texts of other collations.
 
 use super::{FILE, install};
 use mint_cluster::{Server, Session, assert_ascending};
@@ -55,29 +55,6 @@ fn a_dump_without_privileges_lets_nobody_move_shards() {
     }
     copy.run(&moves[0]);
     assert_ascending(&[last, app.one(NEXT)]);
-}
-
-/// What default privileges give to others before the file is run, and before a shard is declared, moves nothing.
-#[test]
-fn default_privileges_let_nobody_move_shards() {
-    let server = Server::build("managed: default privileges").start_empty();
-    let mut owner = server.connect("postgres");
-    owner.run(
-        "CREATE ROLE app LOGIN;
-         ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO app, PUBLIC;
-         ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO app",
-    );
-    install(&mut owner);
-    let mut app = server.connect_as("app", "postgres");
-    let first: i64 = app.one(NEXT);
-    for sequence in ["instagram_7", "instagram_7_floor", "instagram_7_ceiling"] {
-        let attack = format!("SELECT setval('mint_sql.{sequence}', 0)");
-        assert_eq!(app.refusal(&attack).code, "42501", "{attack}");
-    }
-    // EXECUTE was granted to the role by name, so the owner has let it move shards, but a sequence is not in its reach.
-    let direct = "SELECT mint_sql.raise_floor('mint_sql.instagram_7', 'mint_sql.instagram_7_floor', 'mint_sql.instagram_7_ceiling', mint_sql.layout_fields('instagram'), 1000)";
-    assert_eq!(app.refusal(direct).code, "42501");
-    assert_ascending(&[first, app.one(NEXT)]);
 }
 
 /// Ids continue above those of the rows, whatever a dump leaves out; without comments, layouts that are not built in are named again

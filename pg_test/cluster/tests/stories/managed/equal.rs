@@ -26,7 +26,10 @@ fn pure_functions_answer_as_the_extension_does() {
         for part in 0..2 {
             let mut session = server.connect("postgres");
             scope.spawn(move || {
-                session.run(&format!("SET jit = off; SELECT eq.run({part}, 2)"));
+                // The zone of a session can have an abbreviation that PostgreSQL 18 takes for UTC.
+                session.run(&format!(
+                    "SET jit = off; SET timezone = 'UTC+3'; SELECT eq.run({part}, 2)"
+                ));
             });
         }
     });
@@ -51,6 +54,72 @@ fn pure_functions_answer_as_the_extension_does() {
     say(format!(
         "{calls} calls of each side, {errors} with an error: all the same"
     ));
+}
+
+/// Arguments have the same names, types and defaults, and results the same types.
+#[test]
+fn signatures_are_the_same() {
+    let server = Server::start("equal signatures");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    let shown = |schema: &str| {
+        format!(
+            "SELECT regexp_replace(concat_ws(' ', proname, '(' || pg_get_function_arguments(p.oid) || ')', pg_get_function_result(p.oid), proisstrict),
+                 '{schema}[.]|(?<='')::(text|snowflake_layout)', '', 'g')
+             FROM pg_proc AS p WHERE pronamespace = '{schema}'::regnamespace"
+        )
+    };
+    let differences: Vec<String> = session.column(&format!(
+        "{} AND obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal: %' AND proname <> 'shard_create' EXCEPT {} ORDER BY 1",
+        shown("mint_sql"),
+        shown("public"),
+    ));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Texts of hundreds of megabytes, of which a regular expression would need four times as much, have the same SQLSTATEs.
+#[test]
+fn huge_texts_are_refused_alike() {
+    let server = Server::start("equal huge texts");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    session.run(
+        "CREATE FUNCTION outcomes(calls text[], t text) RETURNS TABLE (outcome text) LANGUAGE plpgsql AS $$
+         DECLARE
+             call text;
+         BEGIN
+             FOREACH call IN ARRAY calls LOOP
+                 BEGIN
+                     EXECUTE format('SELECT (%s)::text', replace(call, '@', '$1')) INTO outcome USING t;
+                 EXCEPTION WHEN OTHERS THEN
+                     outcome := concat_ws(': ', SQLSTATE, SQLERRM);
+                 END;
+                 outcome := concat_ws(' -> ', call, outcome);
+                 RETURN NEXT;
+             END LOOP;
+         END $$",
+    );
+    let calls = [
+        "typeid_check(@, 'user')",
+        "typeid_check('user_01h455vb4pex5vsknk084sn02q', @)",
+        "typeid_prefix(@)",
+        "ulid_time(@)",
+        "id_from_text(@, 'crockford-check')",
+        "id_from_text(@, 'hex')",
+        "id_to_text(7, @)",
+        "@::snowflake_layout",
+    ]
+    .map(|call| call.replace('\'', "''"))
+    .join("', '");
+    let mut outcomes = |path: &str| {
+        session.run(&format!("SET search_path = {path}, public"));
+        session.column::<String>(&format!(
+            "SELECT outcome FROM public.outcomes(ARRAY['{calls}'], repeat('u', 270000000))"
+        ))
+    };
+    let ours = outcomes("mint_sql");
+    assert_eq!(ours.len(), 8);
+    assert_eq!(ours, outcomes("public"));
 }
 
 /// The text of a built-in layout has the fields that its name has.

@@ -4,6 +4,8 @@ mod change;
 mod dumps;
 mod equal;
 mod lanes;
+mod limits;
+mod loading;
 mod rights;
 mod transactions;
 

@@ -9,8 +9,9 @@ const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
 const SHADOWS: &str = include_str!("shadows.sql");
 
 /// Calls of all public functions, of which each must be able to run.
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 10] = [
     "SELECT mint_sql.snowflake_next_id(7), mint_sql.snowflake_next_id(7, 'twitter'), mint_sql.snowflake_next_id(7, 'time:41 shard:13 seq:9 epoch:2020-01-01T00:00:00Z')",
+    "SELECT mint_sql.snowflake_next_id(7, 'time:38 shard:13 seq:2 unit:10ms epoch:2020-01-01T00:00:00Z') FROM pg_catalog.generate_series(1, 3)",
     "SELECT mint_sql.snowflake_next_id(), mint_sql.snowflake_next('twitter'), (SELECT count(*) FROM mint_sql.snowflake_next_ids(7, 3))",
     "SELECT mint_sql.snowflake_encode('2026-01-01', 7, 3, 'twitter'), mint_sql.snowflake_time(5), mint_sql.snowflake_shard(5), mint_sql.snowflake_sequence(5, 'time:20 shard:20+3 seq:20 unit:1s epoch:1970-01-01T00:00:00Z start:random(8)')",
     "SELECT d, l, m FROM mint_sql.snowflake_decode(1949525278279603310, 'twitter') AS d, mint_sql.snowflake_layouts() AS l, mint_sql.snowflake_layouts('time:41 seq:10 epoch:20160520T000000+08') AS m",
@@ -48,7 +49,7 @@ const REFUSALS: [(&str, &str); 9] = [
 
 fn declare(session: &mut mint_cluster::Session) {
     session.run(
-        "SELECT mint_sql.shard_create(7, layout) FROM unnest(ARRAY['twitter', 'baidu', 'time:41 shard:13 seq:9 epoch:2020-01-01T00:00:00Z',
+        "SELECT mint_sql.shard_create(7, layout) FROM unnest(ARRAY['twitter', 'baidu', 'time:38 shard:13 seq:2 unit:10ms epoch:2020-01-01T00:00:00Z', 'time:41 shard:13 seq:9 epoch:2020-01-01T00:00:00Z',
              'time:41 shard:13 seq:9 epoch:2100-01-01T00:00:00Z']) AS layout",
     );
 }
@@ -88,10 +89,8 @@ fn other_roles_draw_ids_and_move_nothing() {
     owner.run(
         "GRANT EXECUTE ON FUNCTION mint_sql.shard_create, mint_sql.snowflake_start_above TO app",
     );
-    app.run(
-        "SELECT mint_sql.shard_create(8);
-         SELECT mint_sql.snowflake_start_above(mint_sql.snowflake_encode(now(), 8, 1))",
-    );
+    app.run("SELECT mint_sql.shard_create(8)");
+    app.run("SELECT mint_sql.snowflake_start_above(mint_sql.snowflake_encode(now(), 8, 1))");
     app.one::<i64>("SELECT mint_sql.snowflake_next_id(8)");
 
     // What the owner has revoked stays so when the file is run again. A default of a table needs no privilege on the schema.
@@ -196,7 +195,12 @@ fn paths_are_pinned() {
          WHERE pronamespace = 'mint_sql'::regnamespace AND prosqlbody IS NULL AND proconfig IS DISTINCT FROM '{\"search_path=pg_catalog, pg_temp\"}'
          ORDER BY 1",
     );
-    assert_eq!(open, ["raise_floor", "snowflake_next_id", "snowflake_time"]);
+    assert_eq!(
+        open,
+        [
+            "raise_floor", "snowflake_next_id", "snowflake_time", "take_turn"
+        ]
+    );
     let definer: Vec<String> = session.column(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND prosecdef ORDER BY 1",
     );
