@@ -1,4 +1,4 @@
-//! Check of the node that this server generates ids as: whether it has one, and whether others may have the same.
+//! Check of the node that this server generates ids as: whether it has one, and whether others have the same.
 
 use crate::citus::membership::{self, Membership};
 use crate::monitor::health::defaults::{Defaults, by_owner};
