@@ -51,12 +51,15 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
 
 /// Judges a server without a node by the defaults that need one.
 fn unset(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
+    // A cluster gives no node where a registry is set.
     let known = membership::known();
     let of_cluster = known.as_ref().as_ref();
     let needs = (defaults.all.iter())
         .filter(|default| default.is_of_node && default.layout.shard.width > 0);
     let owners = by_owner(needs);
-    if owners.is_empty() || of_cluster.is_some_and(Membership::is_or_was_node) {
+    if owners.is_empty()
+        || of_cluster.is_some_and(Membership::is_or_was_node) && !grantor::is_there()
+    {
         return Finding::ok("The node of this server is not fixed.");
     }
     let mut detail = "Parameter \"pg_mint.node\" is not set.".to_owned();
