@@ -146,7 +146,7 @@ fn figures(results: &Path) -> String {
     format!(
         "| Figure | snowflake | sequence | random UUID |\n\
          |---|---:|---:|---:|\n\
-         | a call; of a sequence 1 | {} |\n\
+         | duration of a call, that of a sequence as 1 | {} |\n\
          | a call, ns | {} |\n\
          | one shard of the default layout, 8 sessions together: million ids a second | {} |\n\
          | a shard for each of 8 sessions, layout with room: million ids a second | {} | | |\n\

@@ -27,12 +27,15 @@ pub fn timestamp_text(at: Micros) -> String {
     }
 }
 
-/// Formats a duration: in milliseconds below a second, else in seconds, which are whole from ten on. `1.5 s`, `12 ms`.
+/// Formats a duration: in milliseconds below a second, in whole days from two on, else in seconds, which are whole from ten
+/// on. `1.5 s`, `12 ms`, `730 days`.
 #[must_use]
 pub fn duration_text(micros: Micros) -> String {
+    const DAY: i64 = 86_400_000;
     let (number, unit) = match micros / 1_000 {
         ..1_000 => (micros, "ms"),
         ms @ ..=9_999 => (ms, "s"),
+        ms if ms >= 2 * DAY => ((ms + DAY / 2) / DAY * 1_000, "days"),
         ms => ((ms + 500) / 1_000 * 1_000, "s"),
     };
     let text = format!("{}.{:03}", number / 1_000, number % 1_000);
@@ -92,6 +95,12 @@ impl ClockAnchor {
         Ok(())
     }
 
+    /// Returns by how much the wall clock has run ahead of the one trusted; none if that is not known. Trusts nothing.
+    pub fn surplus(&self, now: Micros, up: Micros) -> Option<Micros> {
+        let trusted = self.offset.load(Ordering::Acquire);
+        (trusted != 0).then(|| now.saturating_sub(up).saturating_sub(trusted))
+    }
+
     /// Returns by how much the clock was stepped since it was read last, if it was: a tenth of a second or
     /// more, negative when back. Each step is reported once.
     pub fn step(&self, now: Micros, up: Micros) -> Option<Micros> {
@@ -126,9 +135,11 @@ mod tests {
     #[test]
     fn a_jump_is_refused_until_accepted() {
         let anchor = ClockAnchor::new();
+        assert_eq!(anchor.surplus(100 * HOUR, HOUR), None);
         assert_eq!(anchor.check(100 * HOUR, HOUR, HOUR), Ok(()));
         assert_eq!(anchor.check(102 * HOUR, 2 * HOUR, HOUR), Ok(()));
         assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Err(8 * HOUR));
+        assert_eq!(anchor.surplus(110 * HOUR, 2 * HOUR), Some(8 * HOUR));
         assert_eq!(anchor.accept(110 * HOUR, 2 * HOUR), 8 * HOUR);
         assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Ok(()));
     }

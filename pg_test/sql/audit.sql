@@ -12,6 +12,14 @@ SELECT * FROM mint.audit('good', 'id');
 CREATE TABLE empty (id uuid PRIMARY KEY DEFAULT uuid_v7());
 SELECT * FROM mint.audit('empty', 'id');
 
+-- Ids that two servers with one node have generated, where no unique index refuses them. Equal values of a foreign key are none.
+CREATE TABLE merged (id bigint DEFAULT snowflake_next_id(1005), good_id bigint, label uuid DEFAULT uuid_v7());
+INSERT INTO merged VALUES (2251799813685248000, 1, '018bcfe5-6800-7000-8000-000000000001'), (2251799813685248000, 1, '018bcfe5-6800-7000-8000-000000000001'), (2251799813685248001, 1, DEFAULT);
+SELECT finding, evidence FROM mint.audit('merged', 'id') WHERE finding ~ 'repeat';
+SELECT finding, evidence FROM mint.audit('merged', 'label') WHERE finding ~ 'repeat';
+SELECT count(*) FROM mint.audit('merged', 'good_id') WHERE finding ~ 'repeat';
+DROP TABLE merged;
+
 -- A sequence behind the ids, after a load by hand; the snowflakes of a conversion that was taken back do not count.
 CREATE TABLE customer (id serial PRIMARY KEY, name text);
 INSERT INTO customer SELECT g, 'x' FROM generate_series(1, 1000) g;
@@ -68,7 +76,7 @@ SELECT severity, finding, command FROM mint.audit('ended', 'id');
 
 -- Ids of the future, of other shards, of a counter and of another layout.
 INSERT INTO good VALUES (snowflake_encode('2070-01-01', 1005, 0, 'twitter'));
-SELECT severity, finding, regexp_replace(evidence, '[0-9]+ s ahead', '# s ahead') AS evidence, command FROM mint.audit('good', 'id');
+SELECT severity, finding, regexp_replace(evidence, '[0-9]+ days ahead', '# days ahead') AS evidence, command FROM mint.audit('good', 'id');
 DELETE FROM good WHERE id = snowflake_encode('2070-01-01', 1005, 0, 'twitter');
 INSERT INTO good SELECT snowflake_encode(now() + interval '30 s', 1005, 0, 'twitter');
 SELECT command FROM mint.audit('good', 'id') WHERE finding = 'ids of the future' \gset

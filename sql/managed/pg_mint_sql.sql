@@ -609,7 +609,7 @@ COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS
 CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
-    'Use a layout with a later epoch or more bits of time.');
+    'Use a layout that lasts longer, and convert existing ids to it.');
 -- Moves the floor so far that the next word is above the given one, and the ceiling above that, and returns the floor. A session that
 -- had to wait for another goes ahead by some words more, or a queue for the lock would form at every tick.
 CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, ceiling regclass, f bigint[], word bigint) RETURNS bigint

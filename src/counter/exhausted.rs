@@ -17,10 +17,18 @@ pub const IN_RECOVERY: Refusal = Refusal {
 #[cold]
 #[track_caller]
 pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
-    let (end, bound) = if rules.increment > 0 {
-        ("maximum", rules.max)
+    let (end, bound, hint) = if rules.increment > 0 {
+        (
+            "maximum",
+            rules.max,
+            "Use ALTER SEQUENCE with a greater MAXVALUE, or with AS bigint where its type is the limit.",
+        )
     } else {
-        ("minimum", rules.min)
+        (
+            "minimum",
+            rules.min,
+            "Use ALTER SEQUENCE with a lesser MINVALUE, or with AS bigint where its type is the limit.",
+        )
     };
     let name = sequence.name();
     let code = Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
@@ -30,6 +38,7 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
             code,
             format!("reached {end} value of sequence \"{name}\" ({bound})"),
         )
+        .hint(hint)
         .raise();
     }
     report(
@@ -37,5 +46,6 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
         format!("sequence \"{name}\" has fewer than {count} values left in a row"),
     )
     .detail(format!("The {end} value of the sequence is {bound}."))
+    .hint(hint)
     .raise()
 }

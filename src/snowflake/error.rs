@@ -199,7 +199,7 @@ fn explain(
             let last = last.map_or_else(|| "infinity".to_owned(), timestamp_text);
             report
                 .detail(format!("The last tick of the layout starts at {last}."))
-                .hint("Use a layout with a later epoch or more bits of time.")
+                .hint("Use a layout that lasts longer, and convert existing ids to it with snowflake_convert().")
         }
         MintError::BeforeEpoch => report
             .detail(format!(
@@ -228,7 +228,7 @@ fn explain(
             ))
             .hint(
                 "Correct the system clock. \
-                 If the clock is correct and the ceiling is not, use mint.reset_ceiling().",
+                 If the clock is correct and the ceiling is not, use mint.reset_ceiling(timestamptz).",
             ),
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))

@@ -112,7 +112,7 @@ pub fn own_shard(layout: &Layout) -> u64 {
             "parameter \"pg_mint.node\" is not set",
         )
         .detail("Ids without a shard are generated as the node of the server.")
-        .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
+        .hint("Use ALTER SYSTEM SET pg_mint.node with a number that no other server uses, and SELECT pg_reload_conf(); or pass a shard.")
         .raise(),
     }
 }

@@ -120,6 +120,13 @@ impl Document {
         }
         anchors
     }
+
+    /// Returns the headings whose text an earlier one has.
+    pub fn repeated_headings(&self) -> impl Iterator<Item = &str> {
+        let mut seen = BTreeSet::new();
+        let headings = self.headings.iter().map(String::as_str);
+        headings.filter(move |heading| !seen.insert(anchor(heading)))
+    }
 }
 
 /// Returns the files below a folder with an ending, in order.

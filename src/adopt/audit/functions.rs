@@ -2,7 +2,7 @@
 
 use crate::adopt::audit::Finding;
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::audit::{counters, generated, readers, references, times};
+use crate::adopt::audit::{counters, duplicates, generated, readers, references, times};
 use crate::adopt::catalog::default::{Generated, IdKind};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -74,6 +74,7 @@ fn findings(subject: &Subject, given: Option<Layout>) -> Vec<Finding> {
         other if other == subject.home.objectid => times::check_objectids(subject, &mut found),
         _ => {}
     }
+    duplicates::check(subject, &mut found);
     if let Some(why) = subject.ids.unread {
         let evidence = format!("No ids were read, or not all: {why}.");
         found.push(Finding::info("ids were not read", evidence));

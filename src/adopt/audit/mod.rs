@@ -1,6 +1,7 @@
 //! What is wrong, or about to go wrong, with the ids of a column.
 
 mod counters;
+mod duplicates;
 mod functions;
 mod generated;
 mod readers;

@@ -51,6 +51,8 @@ pub struct Generated {
     pub layout: Option<Layout>,
     /// Of snowflakes, if the default says it.
     pub shard: Option<i64>,
+    /// Whether it passes no shard, so that the server's own node is used.
+    pub is_of_node: bool,
 }
 
 impl StoredDefault {
@@ -72,12 +74,13 @@ impl Generated {
     /// Returns what a default generates, by its tree in the catalogs; none if it is something else than one call of a generator.
     pub fn of_tree(tree: &str) -> Option<Self> {
         let (generator, arguments) = stored_call(tree, Generator::find)?;
-        let shard = generator.shard.and_then(|place| arguments.get(place));
-        let shard = shard.and_then(|shard| shard.constant.as_deref());
+        let passed = generator.shard.and_then(|place| arguments.get(place));
+        let shard = passed.and_then(|shard| shard.constant.as_deref());
         Some(Self {
             kind: generator.kind,
             layout: generator.layout(&arguments).and_then(Result::ok),
             shard: shard.and_then(|text| text.parse().ok()),
+            is_of_node: generator.kind == IdKind::Snowflake && passed.is_none(),
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::pg::machine::clock::ahead;
 use crate::pg::sequence::Sequence;
 use crate::snowflake::lane::ceiling as ceilings;
 use crate::snowflake::lane::ceiling::Row;
+use crate::snowflake::lane::lanes;
 use crate::snowflake::settings;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::{Lane, Micros};
@@ -25,12 +26,37 @@ fn describe(lane: &Lane) -> String {
 /// The most other databases that the check names.
 const SHOWN: usize = 3;
 
-/// Returns whether the clock is behind what was issued: the lanes, and the ceilings that earlier runs of the server have left. The
-/// owner of a database may write its ceiling, which is a warning at most in another one.
+/// Returns whether the clock has jumped, or is behind what was issued.
 pub fn clock(lanes: &Lanes) -> Finding {
+    jump().unwrap_or_else(|| behind(lanes))
+}
+
+/// Returns a jump forward that was not confirmed: calls fail as soon as their lane is to move along with the clock.
+fn jump() -> Option<Finding> {
+    let most = settings::policy().max_jump;
+    let by = lanes::surplus().filter(|&by| by > most)?;
+    let detail = format!(
+        "The clock has jumped forward by {}, so calls for snowflakes fail.",
+        duration_text(by)
+    );
+    let finding = Finding::ok(detail).measured(seconds(by), seconds(most), "seconds");
+    Some(finding.with(
+        Status::Critical,
+        "Correct the clock of this machine. If it is right, use mint.accept_clock() as a superuser.",
+    ))
+}
+
+/// Returns from how far ahead of the clock on ids are not as they should be.
+fn late() -> Micros {
     let policy = settings::policy();
     // Ids ahead by the whole of it are as they should be.
-    let late = policy.max_ahead + policy.window + 100_000;
+    policy.max_ahead + policy.window + 100_000
+}
+
+/// Returns whether the clock is behind what was issued: the lanes, and the ceilings that earlier runs of the server have left. The
+/// owner of a database may write its ceiling, which is a warning at most in another one.
+fn behind(lanes: &Lanes) -> Finding {
+    let late = late();
     let floor = |row: Row| {
         let what = format!("the ceiling of database \"{}\"", row.database);
         (ahead(row.floor), what)
@@ -88,7 +114,7 @@ pub fn clock(lanes: &Lanes) -> Finding {
     let finding = finding.measured(seconds(first.max(0)), seconds(late), "seconds");
     finding.with(
         status,
-        "Correct the clock of this machine. If it is right, a clock that was ahead has left ids or a ceiling in the future: see mint.reset_ceiling().",
+        "Correct the clock of this machine. If it is right, a clock that was ahead has left ids or a ceiling in the future: see mint.reset_ceiling(timestamptz).",
     )
 }
 
@@ -123,10 +149,14 @@ pub fn capacity(lanes: &Lanes) -> Finding {
     if policy.max_ahead == 0 {
         return Finding::ok("Ids never run ahead of the clock, as \"pg_mint.max_ahead\" is 0.");
     }
+    let own = ceilings::rows().into_iter().find(|row| row.is_own);
+    let floor = own.map_or(0, |row| ahead(row.floor));
     let Some((ahead, lane)) = lanes.furthest else {
         return Finding::ok("No ids were generated since the server started.");
     };
     let threshold = policy.max_ahead / 5 * 4;
+    // A clock that was set back, or a ceiling in the future, carries a lane that far, too.
+    let is_of_use = ahead <= late() && floor <= 0;
     let detail = match ahead {
         ..=0 => "No lane is ahead of the clock.".to_owned(),
         _ => format!(
@@ -138,7 +168,7 @@ pub fn capacity(lanes: &Lanes) -> Finding {
     let finding = Finding::ok(detail);
     let finding = finding.measured(seconds(ahead.max(0)), seconds(threshold), "seconds");
     finding.with(
-        Status::Warning.when(ahead >= threshold),
+        Status::Warning.when(ahead >= threshold && is_of_use),
         "Use more shards, or a layout with more bits of sequence.",
     )
 }

@@ -17,6 +17,8 @@ pub struct Default {
     pub layout: Layout,
     /// The shard, where the default says it.
     pub shard: Option<i64>,
+    /// Whether it takes the node of the server.
+    pub is_of_node: bool,
     pub owner: pg_sys::Oid,
     /// The column and its owner, for a message.
     pub column: String,
@@ -105,6 +107,7 @@ fn default_of(row: &Row<'_>) -> Option<Default> {
     Some(Default {
         layout,
         shard: generated.shard,
+        is_of_node: generated.is_of_node,
         owner: row.need(2),
         column,
         table: row.need::<pg_sys::Oid>(5).to_u32(),

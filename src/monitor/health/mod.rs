@@ -10,6 +10,7 @@ mod defaults;
 pub mod finding;
 mod lanes;
 mod memory;
+mod node;
 mod partitions;
 mod registry;
 mod sequences;
@@ -93,7 +94,7 @@ fn findings() -> Vec<(&'static str, Finding)> {
         ("quarantine", registry::quarantine(&granting)),
         ("copies", registry::copies(&granting)),
         ("publication", registry::publication(facts)),
-        ("node", server::node(facts)),
+        ("node", node::node(facts, &defaults)),
         ("citus", citus::citus(&defaults)),
         ("workers", server::workers()),
         ("versions", server::versions(facts)),

@@ -163,7 +163,7 @@ pub fn copies(granting: &Quarantine) -> Finding {
             .measured(copies.len() as f64, 1.0, "nodes")
             .with(
                 Status::Warning,
-                "Stop one of the two servers. If the copy is to stay, use mint.registry_assign(..., moved => true), or give it another \"cluster_name\".",
+                "Stop one of the two servers. If the copy is to stay, use mint.registry_assign(node_bits, cluster_name, moved => true), or give it another \"cluster_name\".",
             ),
         Quarantine::Unknown(why) => Finding::ok(why.clone()).with(
             Status::Warning,

@@ -1,4 +1,4 @@
-//! Checks of the server and of this database: versions, workers, and the node beside others.
+//! Checks of the server and of this database: versions and workers, and what the catalogs say of other servers.
 
 use crate::counter::segment::usage as segments;
 use crate::monitor::health::finding::{Finding, Status};
@@ -10,8 +10,6 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::shmem::segment;
 use crate::registry::member::usage as leases;
-use crate::snowflake::node::grantor;
-use crate::snowflake::node::setting::{Node, node as node_setting};
 use crate::uuid::lanes as uuids;
 
 /// What the catalogs say.
@@ -21,9 +19,11 @@ pub struct Facts {
     /// The publications that have tables of a registry.
     pub publications: Vec<String>,
     /// Whether other servers receive what this one writes, by a connection or a slot.
-    is_replicated: bool,
+    pub is_replicated: bool,
     /// Whether this database receives what other servers write.
-    is_subscriber: bool,
+    pub is_subscriber: bool,
+    /// Whether the node is set for a role or the database, which standbys and copies have, too.
+    pub has_stored_node: bool,
 }
 
 /// One row. Catalogs and functions that every role may read.
@@ -50,6 +50,11 @@ const QUERY: &str = "SELECT
         SELECT FROM pg_subscription AS s
             JOIN pg_database AS d ON d.oid = s.subdbid
         WHERE d.datname = current_database()
+    ),
+    EXISTS (
+        SELECT FROM pg_db_role_setting AS s
+        WHERE 'pg_mint.node' IN (SELECT split_part(c, '=', 1) FROM unnest(s.setconfig) AS c)
+            AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
     )";
 
 impl Facts {
@@ -65,47 +70,13 @@ impl Facts {
             publications: row.get(2).unwrap_or_default(),
             is_replicated: row.get(3).unwrap_or(false),
             is_subscriber: row.get(4).unwrap_or(false),
+            has_stored_node: row.get(5).unwrap_or(false),
         }
     }
-}
-
-/// Returns whether a fixed node is used beside other servers that may have the same one.
-pub fn node(facts: Option<&Facts>) -> Finding {
-    let node = match node_setting() {
-        Node::Fixed(node) => node.to_string(),
-        Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
-        Node::Unset | Node::Auto | Node::Assigned | Node::Citus => {
-            return Finding::ok("The node of this server is not fixed.");
-        }
-    };
-    let Some(facts) = facts else {
-        return Finding::left_out();
-    };
-    let others = [
-        (recovery::is_in_progress(), "this server is a standby"),
-        (
-            facts.is_replicated,
-            "other servers receive what this one writes",
-        ),
-        (facts.is_subscriber, "this database has subscriptions"),
-    ];
-    let others = those(&others);
-    if others.is_empty() || grantor::is_there() {
-        let detail = format!("Node {node} is fixed, and no other server is known to use it.");
-        return Finding::ok(detail);
-    }
-    let finding = Finding::ok(format!(
-        "Node {node} is fixed, and {}.",
-        others.join(", and ")
-    ));
-    finding.with(
-        Status::Warning,
-        "Make sure that each server has a \"pg_mint.node\" of its own in its postgresql.conf, or let a registry grant nodes.",
-    )
 }
 
 /// Returns what is so.
-fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
+pub fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
     let so = facts.iter().filter(|(is_so, _)| *is_so);
     so.map(|&(_, what)| what).collect()
 }

@@ -65,11 +65,11 @@ const REMEDIES: [(&str, &str); 25] = [
     ("lease slots have been used since", "Restart the server."),
     (
         "one of the two is a copy",
-        "Stop the copy; if this server is to stay, use mint.registry_assign(..., moved => true) on the registry.",
+        "Stop the copy; if this server is to stay, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
     ),
     (
         "another server of the name",
-        "If this server replaces that one, use mint.registry_assign(..., moved => true) on the registry; otherwise give it another \"cluster_name\".",
+        "If this server replaces that one, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry; otherwise give it another \"cluster_name\".",
     ),
     (
         "this server might be a copy",
@@ -77,7 +77,7 @@ const REMEDIES: [(&str, &str); 25] = [
     ),
     (
         "\" is not understood, and is kept as it is",
-        "Move the file away, and use mint.registry_assign(..., moved => true) on the registry.",
+        "Move the file away, and use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
     ),
     (
         "no node (",
@@ -105,7 +105,7 @@ const REMEDIES: [(&str, &str); 25] = [
     ),
     (
         "connects as another role",
-        "Correct the user mapping; if the role was changed for good, use mint.registry_assign(..., moved => true) on the registry.",
+        "Correct the user mapping; if the role was changed for good, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
     ),
     (
         " leased by \"",

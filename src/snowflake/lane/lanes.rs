@@ -152,6 +152,11 @@ pub fn accept_clock() -> Micros {
     shared().anchor.accept(clock::now(), clock::up())
 }
 
+/// Returns by how much the clock has run ahead of the one that is trusted, if a session has made the memory.
+pub fn surplus() -> Option<Micros> {
+    LANES.made()?.head.anchor.surplus(clock::now(), clock::up())
+}
+
 /// Returns the lanes from which ids were minted, if a session has made the memory.
 pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
     let memory = LANES.made();

@@ -8,7 +8,7 @@ use pgrx::{FromDatum, pg_sys};
 use std::ptr;
 
 /// A value of a column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// Of an integer type.
     Number(i64),

@@ -141,6 +141,85 @@ fn a_clock_that_is_behind_is_noticed() {
     assert_status(&mut session, "clock", "ok", "");
 }
 
+/// Calls fail until the jump is confirmed or corrected, and so long it is critical, also in a database that has issued nothing.
+#[test]
+fn a_clock_that_jumped_forward_is_noticed() {
+    let Some(server) = Server::start_with_clock("clock forward") else {
+        return;
+    };
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "clock"), "ok");
+    server.set_clock("+1800");
+    assert_eq!(status(&mut session, "clock"), "ok");
+    session.run("SELECT snowflake_next_id(5)");
+    server.set_clock("+3d");
+    assert_status(
+        &mut session, "clock", "critical", "jumped forward by 3 days",
+    );
+    assert_eq!(session.refusal("SELECT snowflake_next_id(5)").code, "58000");
+    assert_status(&mut session, "clock", "critical", "mint.accept_clock()");
+    server.set_clock("+1800");
+    assert_eq!(status(&mut session, "clock"), "ok");
+    session.run("SELECT snowflake_next_id(5)");
+    server.set_clock("+3d");
+    session.run("SELECT mint.accept_clock(), snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "clock"), "ok");
+}
+
+/// A lane that the clock or a ceiling has left far ahead needs no more shards.
+#[test]
+fn a_clock_that_is_behind_is_not_a_lack_of_capacity() {
+    let Some(server) = Server::start_with_clock("no lack of capacity") else {
+        return;
+    };
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    server.set_clock("-60");
+    assert_status(&mut session, "clock", "critical", "shard 5");
+    assert_eq!(status(&mut session, "capacity"), "ok");
+    server.set_clock("+0");
+    session
+        .run("SELECT mint.reset_ceiling(now() + interval '1 second'); SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "capacity"), "ok");
+}
+
+/// The defaults tell that a node is needed.
+#[test]
+fn a_node_that_defaults_need_is_noticed() {
+    const HERE: &str = "SELECT status = 'critical' FROM mint.health() WHERE check_name = 'node'";
+    let server = Server::start("no node");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE passed (id bigint DEFAULT snowflake_next_id(5), other bigint DEFAULT snowflake_next_id((random() * 5)::int),
+             alone bigint DEFAULT snowflake_next('time:53 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z'))",
+    );
+    session.run("INSERT INTO passed DEFAULT VALUES");
+    assert_eq!(status(&mut session, "node"), "ok");
+    for default in [
+        "snowflake_next_id()", "snowflake_next('twitter')", "snowflake_next_own_in(4, 1)",
+    ] {
+        session.run(&format!("CREATE TABLE item (id bigint DEFAULT {default})"));
+        let refusal = session.refusal("INSERT INTO item DEFAULT VALUES");
+        assert_eq!(refusal.code, "55000", "{default}: {refusal}");
+        assert_status(&mut session, "node", "critical", "table public.item");
+        assert_status(&mut session, "node", "critical", "pg_reload_conf()");
+        session.run("SET pg_mint.node = 7");
+        session.run("INSERT INTO item DEFAULT VALUES");
+        assert_eq!(status(&mut session, "node"), "ok");
+        session.run("RESET pg_mint.node; DROP TABLE item");
+        assert_eq!(status(&mut session, "node"), "ok");
+    }
+    // Sessions of another role have one.
+    session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id()); CREATE ROLE app");
+    assert!(session.one::<bool>(HERE));
+    session.run("ALTER ROLE app SET pg_mint.node = 7");
+    assert_status(&mut session, "node", "warning", "is not set");
+    session.run("ALTER ROLE app RESET pg_mint.node");
+    session.set_for_server("pg_mint.node", "7");
+    server.until("a node", || status(&mut session, "node") == "ok");
+}
+
 #[test]
 fn a_ceiling_that_was_set_back_is_noticed() {
     let server = Server::start("ceiling set back");

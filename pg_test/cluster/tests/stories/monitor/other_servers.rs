@@ -15,12 +15,19 @@ fn a_fixed_node_beside_others_is_noticed() {
     assert_eq!(status(&mut session, "node"), "ok");
     let standby = server.standby("standby");
     server.wait_for(&standby);
-    assert_status(
-        &mut session, "node", "warning", "receive what this one writes",
-    );
+    // As documented: a standby has another node in its files, or replaces this server.
+    assert_status(&mut session, "node", "ok", "receive what this one writes");
     let mut there = standby.connect("postgres");
     there.run("SET transaction_read_only = on");
-    assert_status(&mut there, "node", "warning", "is a standby");
+    assert_status(&mut there, "node", "ok", "is a standby");
+    // A number that the database has, its standbys have, too.
+    session.run("ALTER DATABASE postgres SET pg_mint.node = 6");
+    server.wait_for(&standby);
+    assert_status(&mut session, "node", "warning", "set for a database");
+    assert_status(&mut there, "node", "warning", "set for a database");
+    session.run("ALTER DATABASE postgres RESET pg_mint.node");
+    server.wait_for(&standby);
+    assert_status(&mut there, "node", "ok", "is a standby");
     assert_status(&mut there, "ceiling", "ok", "is a standby");
     assert_status(&mut there, "clock", "ok", "");
     there.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
