@@ -65,7 +65,7 @@ quick!(
     pg_finfo_snowflake_next_id_of_node_wrapper,
     guarded_snowflake_next_id_of_node_wrapper,
     () => open_ticks::next(&BUILTINS[0].layout, Key::Own).map(Into::into),
-        mint::next_tick(&BUILTINS[0].layout, Key::Own).map(Into::into)
+        own_key().and_then(|own| mint::next_tick(&BUILTINS[0].layout, own)).map(Into::into)
 );
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
@@ -86,8 +86,15 @@ quick!(
     guarded_snowflake_next_wrapper,
     (layout: SnowflakeLayout) =>
         open_ticks::next(layout.recent()?, Key::Own).map(Into::into),
-        next_of_tick(layout, Key::Own).map(Into::into)
+        own_key().and_then(|own| next_of_tick(layout, own)).map(Into::into)
 );
+
+/// Returns the key of the server's own node, unless a registry chooses that: it can have chosen another one by the next tick,
+/// which no setting of this session tells.
+fn own_key() -> Option<Key> {
+    let is_chosen = matches!(setting::node(), Node::Auto | Node::Assigned);
+    (!is_chosen).then_some(Key::Own)
+}
 
 /// Returns the shard that `snowflake_next(layout)` generates ids of, without generating one. A node that a registry is to
 /// choose is requested, as by `snowflake_next`.

@@ -35,7 +35,7 @@ pub fn tasks(widths: u64, mut any_widths: u64) -> Vec<Task> {
 }
 
 /// Returns the node that is assigned to this server, once it was leased.
-fn assigned_node(width: u32) -> Option<u64> {
+pub fn assigned_node(width: u32) -> Option<u64> {
     let slot = leases::any_slot(width).filter(|_| settings::is_assigned());
     slot.map(LeaseSlot::first)
 }

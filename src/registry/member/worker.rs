@@ -18,7 +18,7 @@ use crate::registry::member::memory::slot::LeaseSlot;
 use crate::registry::member::query::{
     ANSWER, lease_query, read, release_query, request, understand,
 };
-use crate::registry::member::tasks::{describe, find_slot, tasks as wanted_tasks};
+use crate::registry::member::tasks::{assigned_node, describe, find_slot, tasks as wanted_tasks};
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::Task;
 use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
@@ -249,6 +249,10 @@ impl LeaseWorker {
         let (width, wanted) = task;
         if wanted.is_none() && settings::is_assigned() {
             return self.lease_assigned(width);
+        }
+        if wanted.is_some() && wanted == assigned_node(width).map(|node| (node, node)) {
+            // An earlier task of the same pass has leased it, and sees to it.
+            return Ok(());
         }
         let slot = find_slot(task);
         if let Some(slot) = slot

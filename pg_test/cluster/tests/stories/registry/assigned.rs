@@ -10,9 +10,9 @@ const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
 const ASSIGN: &str = "SELECT mint.registry_assign(13, 'ada')";
 const ASSIGNED: &str = "pg_mint.node = 'assigned'";
 
-/// Starts a registry, and a member to which a node is assigned. Returns the node, too.
-fn start(story: &str) -> Option<(Registry, Server, i64)> {
-    let registry = Registry::start(story, 5)?;
+/// Starts a registry of leases of so many seconds, and a member to which a node is assigned. Returns the node, too.
+fn start(story: &str, seconds: u64) -> Option<(Registry, Server, i64)> {
+    let registry = Registry::start(story, seconds)?;
     let node = registry.connect().one(ASSIGN);
     let ada = registry.admit(Server::build("ada").conf(ASSIGNED));
     Some((registry, ada, node))
@@ -29,7 +29,7 @@ fn until_refused(member: &Server, session: &mut Session, words: &str) {
 
 #[test]
 fn an_assigned_node_stays_and_needs_no_registry_at_the_start() {
-    let Some((registry, ada, node)) = start("an assigned node") else {
+    let Some((registry, ada, node)) = start("an assigned node", 5) else {
         return;
     };
     let mut ids: Vec<i64> = Vec::new();
@@ -84,7 +84,7 @@ fn an_assigned_node_stays_and_needs_no_registry_at_the_start() {
 /// are named.
 #[test]
 fn a_copy_does_not_take_over_the_node() {
-    let Some((registry, ada, node)) = start("a copied server") else {
+    let Some((registry, ada, node)) = start("a copied server", 5) else {
         return;
     };
     let mut session = ada.connect("postgres");
@@ -133,7 +133,7 @@ fn a_copy_does_not_take_over_the_node() {
 /// How long a server mints without the registry is limited, and ends when it hears that the node is not its own any more.
 #[test]
 fn a_server_without_its_registry_ends_in_time() {
-    let Some((registry, ada, node)) = start("an assigned node that is taken away") else {
+    let Some((registry, ada, node)) = start("an assigned node that is taken away", 5) else {
         return;
     };
     first_id(&ada, NEXT);
@@ -173,4 +173,23 @@ fn a_server_without_its_registry_ends_in_time() {
     ada.restart();
     let mut session = ada.connect("postgres");
     until_refused(&ada, &mut session, "could not establish connection");
+}
+
+/// A node that is assigned, and listed in the settings as well, has one lease, also if a session has asked for it by its number.
+#[test]
+fn an_assigned_node_that_is_listed_is_leased_once() {
+    let Some((_registry, ada, node)) = start("an assigned node that is listed", 30) else {
+        return;
+    };
+    let mut session = ada.connect("postgres");
+    session.set_for_server("pg_mint.nodes", &format!("'{node}'"));
+    ada.restart();
+    let mut ids = vec![first_id(&ada, &format!("SELECT snowflake_next_id({node})")).0];
+    let mut session = ada.connect("postgres");
+    // A lease that had ended would be missed for ten seconds, longer than a session waits.
+    for _ in 0..30 {
+        ids.push(session.one(NEXT));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_unique([&ids]);
 }
