@@ -13,3 +13,4 @@ pub mod sequence;
 pub mod spi;
 pub mod sql;
 pub mod tables;
+pub mod tree;

@@ -116,15 +116,6 @@ pub fn update<'conn>(
     client.update(&statement, None, arguments).or_report()
 }
 
-/// Parses a query, and resolves its names.
-pub(in crate::pg) fn parse(query: &str) {
-    // SAFETY: pgrx gets the text.
-    let query = unsafe { Encoded::new(query).for_pgrx() };
-    open(|client| {
-        client.prepare(&query, &[]).or_report();
-    });
-}
-
 /// Runs a statement, or several.
 pub(in crate::pg) fn run(statement: &str) {
     open(|client| {

@@ -87,6 +87,8 @@ pub struct LinkedColumn {
 pub struct NotNullConstraint {
     pub name: String,
     pub comment: Option<String>,
+    pub validated: bool,
+    pub no_inherit: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -167,6 +169,8 @@ pub struct LinkedKey {
     pub is_enforced: bool,
     #[serde(deserialize_with = "list")]
     pub set_numbers: Vec<i16>,
+    /// Whether not all of its triggers are enabled as usual.
+    pub is_disabled: bool,
     /// Whether its successor is validated; none if there is no successor.
     pub built: Option<bool>,
 }
