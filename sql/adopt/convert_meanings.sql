@@ -9,7 +9,10 @@ WITH
   relation AS (
     SELECT c.oid, c.relkind, one.name
     FROM unnest($1::text[]) AS one (name)
-    JOIN pg_class AS c ON c.oid = to_regclass(one.name)
+    -- to_regclass() is for names that the caller can use.
+    CROSS JOIN parse_ident(one.name) AS part
+    JOIN pg_namespace AS n ON n.nspname::text = part[1]
+    JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = part[2]::name
   ),
   tree AS (
     SELECT t.name, t.tree

@@ -13,4 +13,3 @@ pub mod sequence;
 pub mod spi;
 pub mod sql;
 pub mod tables;
-pub mod tree;
