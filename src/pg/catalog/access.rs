@@ -15,7 +15,7 @@ use crate::pg::backend::{guc, lock};
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
 use crate::pg::catalog::scan::{newest, sample};
-use crate::pg::catalog::{expression, privilege, relation, spi, sql};
+use crate::pg::catalog::{privilege, relation, spi, sql};
 use crate::pg::charset;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, check_for_interrupts, pg_sys};
@@ -240,7 +240,7 @@ impl Owned {
     /// Parses a query as the owner: nothing of it is planned or run. Returns its tree, as catalogs keep those of views. Raises
     /// its error.
     pub fn parse(&self, query: &str) -> String {
-        self.as_owner(|| expression::tree_of(query))
+        self.as_owner(|| spi::tree_of(query))
     }
 
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and

@@ -130,24 +130,6 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
     })
 }
 
-/// Parses a query, and resolves its names. Returns its tree, as catalogs keep those of views; of other texts than one statement
-/// nothing.
-pub(in crate::pg) fn tree_of(query: &str) -> String {
-    let source = charset::c_string(query);
-    // SAFETY: the server's parser, which raises errors, and the function that writes trees into catalogs.
-    relay_errors(|| unsafe {
-        let mode = pg_sys::RawParseMode::RAW_PARSE_DEFAULT;
-        let statement = only(pg_sys::raw_parser(source.as_ptr(), mode)).cast::<pg_sys::RawStmt>();
-        if statement.is_null() {
-            return String::new();
-        }
-        let (types, environment) = (ptr::null(), ptr::null_mut());
-        let text = source.as_ptr();
-        let tree = pg_sys::parse_analyze_fixedparams(statement, text, types, 0, environment);
-        charset::decode_c(pg_sys::nodeToString(tree.cast()))
-    })
-}
-
 /// Returns the tree of the only expression of a text. Raises an error if it is something else.
 fn expression_of(source: &CString) -> *mut pg_sys::Node {
     // SAFETY: the server's parser, which raises errors and returns a list of trees.

@@ -273,6 +273,13 @@ impl Closure {
     }
 }
 
+impl NotNullConstraint {
+    /// Returns what its definition ends with.
+    pub fn only(&self) -> &'static str {
+        if self.no_inherit { " NO INHERIT" } else { "" }
+    }
+}
+
 impl LinkedIndex {
     /// Returns whether its text has names of functions, of operators or of types.
     pub fn has_expression(&self) -> bool {

@@ -186,11 +186,7 @@ fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut 
         // The valid check spares the scan.
         if let Some(constraint) = &member.not_null_constraint {
             let name = sql::quoted_exactly(&constraint.name);
-            let only = if constraint.no_inherit {
-                " NO INHERIT"
-            } else {
-                ""
-            };
+            let only = constraint.only();
             lines.push(format!(
                 "{alter} ADD CONSTRAINT {name} NOT NULL {shadow}{only}"
             ));
