@@ -289,7 +289,9 @@ SELECT jsonb_build_object(
         'not_null_constraint', (
           SELECT jsonb_build_object(
             'name', k.conname,
-            'comment', obj_description(k.oid, 'pg_constraint')
+            'comment', obj_description(k.oid, 'pg_constraint'),
+            'validated', k.convalidated,
+            'no_inherit', k.connoinherit
           )
           FROM pg_constraint AS k
           WHERE k.conrelid = x.relation
@@ -568,6 +570,11 @@ SELECT jsonb_build_object(
         'validated', k.convalidated,
         'is_enforced', k.is_enforced,
         'set_numbers', to_jsonb(k.confdelsetcols),
+        'is_disabled', EXISTS (
+          SELECT
+          FROM pg_trigger AS g
+          WHERE g.tgconstraint = k.oid AND g.tgenabled <> 'O'
+        ),
         'built', (SELECT s.convalidated FROM key_successor AS s WHERE s.of = k.oid)
       )
       ORDER BY k.conname, k.oid

@@ -16,6 +16,10 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = t.relation
     LIMIT 1
   ),
+  -- How a role can use what the owner may. Since PostgreSQL 16, members might not.
+  used AS (
+    SELECT CASE WHEN current_setting('server_version_num')::int4 < 160000 THEN 'MEMBER' ELSE 'USAGE, SET' END
+  ),
   -- The columns, their domains, and all that depends on these; of views all that is theirs.
   found AS (
     SELECT 'pg_class'::regclass::oid AS class, t.relation AS object, t.number::int4 AS number
@@ -110,7 +114,7 @@ WITH RECURSIVE
     FROM called AS c
     JOIN pg_type AS y ON y.oid = c.refobjid AND c.refclassid = 'pg_type'::regclass
     JOIN pg_cast AS k ON k.casttarget = y.oid
-    WHERE NOT pg_has_role(y.typowner, (TABLE owner), 'MEMBER')
+    WHERE NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
   )
 SELECT jsonb_agg(DISTINCT jsonb_build_object(
   'object', pg_describe_object(l.class, l.object, 0),
@@ -126,7 +130,7 @@ WHERE EXISTS (
     WHERE y.oid = ANY (l.types)
       AND (
         y.typtype IN ('p', 'd')
-        OR y.oid = ANY (ARRAY['int2'::regtype, 'int4'::regtype, 'int8'::regtype])
+        OR y.oid = ANY ('{int2,int4,int8,int2[],int4[],int8[]}'::regtype[])
       )
   )
   AND (
@@ -147,6 +151,6 @@ WHERE EXISTS (
           ELSE r.role
         END
       ) AS w (role)
-      WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), 'MEMBER')
+      WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
     )
   )

@@ -37,6 +37,7 @@ WITH RECURSIVE
       c.relacl,
       c.reloptions,
       c.reltype,
+      n.nspname,
       format('%I.%I', n.nspname, c.relname) AS name
     FROM (SELECT w.oid, max(w.depth) AS depth FROM way AS w GROUP BY w.oid) AS w
     JOIN pg_class AS c ON c.oid = w.oid
@@ -142,7 +143,9 @@ WITH RECURSIVE
     SELECT
       v.depth,
       'view ' || v.name AS name,
-      rtrim(pg_get_viewdef(v.oid), ';') AS query,
+      rtrim(pg_get_viewdef(v.oid), ';') AS text,
+      to_jsonb(ARRAY[quote_ident(v.nspname), quote_ident(v.relname)]) AS view,
+      NULL::int8 AS relation,
       -- LOCK TABLE would lock all that the view is made of.
       format('ALTER VIEW %s OWNER TO %I', v.name, pg_get_userbyid(v.relowner)) AS lock,
       format('DROP VIEW %s', v.name) AS drop,
@@ -210,7 +213,9 @@ WITH RECURSIVE
     SELECT
       0,
       format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
+      substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION '),
       NULL,
+      g.tgrelid::int8,
       NULL,
       format('DROP TRIGGER %I ON %s', g.tgname, g.tgrelid::regclass),
       to_jsonb(array_remove(
@@ -255,7 +260,9 @@ WITH RECURSIVE
     SELECT
       0,
       format('statistics object %I.%I', n.nspname, e.stxname),
+      pg_get_expr(e.stxexprs, e.stxrelid),
       NULL,
+      e.stxrelid::int8,
       NULL,
       format('DROP STATISTICS %I.%I', n.nspname, e.stxname),
       to_jsonb(array_remove(
@@ -293,6 +300,8 @@ WITH RECURSIVE
     SELECT
       0,
       format('privilege %s of %s on column %I of table %s', g.privilege_type, w.grantee, a.attname, a.attrelid::regclass),
+      NULL,
+      NULL,
       NULL,
       NULL,
       format('REVOKE %s (%I) ON TABLE %s FROM %s', g.privilege_type, a.attname, a.attrelid::regclass, w.grantee),

@@ -37,5 +37,30 @@ SELECT jsonb_build_object(
       AND p.refobjid = y.oid
       AND p.classid = 'pg_proc'::regclass
     WHERE c.oid = ANY ($1::oid[])
+  ),
+  -- Views with rows of the tables, or of others that they read as well.
+  'views', (
+    SELECT jsonb_agg(DISTINCT w.ev_class::regclass::text)
+    FROM pg_depend AS p
+    JOIN pg_rewrite AS w ON w.oid = p.objid AND w.ev_class <> p.refobjid
+    WHERE p.classid = 'pg_rewrite'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = ANY ($1::oid[])
+      AND w.ev_action::text ~ '{VAR :varno [0-9]+ :varattno 0 '
+  ),
+  -- Functions of triggers of the tables, which sessions have compiled with the types of before: a statement that changes
+  -- nothing makes each session compile one again. Those of other roles have none.
+  'compiled', (
+    SELECT jsonb_agg(DISTINCT jsonb_build_object(
+      'name', p.oid::regprocedure::text,
+      'again', CASE WHEN p.proowner = c.relowner THEN format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost) END
+    ))
+    FROM pg_trigger AS g
+    JOIN pg_class AS c ON c.oid = g.tgrelid
+    JOIN pg_proc AS p ON p.oid = g.tgfoid
+    JOIN pg_language AS l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+    WHERE g.tgrelid = ANY ($1::oid[])
+      AND NOT g.tgisinternal
+      AND NOT starts_with(g.tgname::text, '~mint_copy_')
   )
 )

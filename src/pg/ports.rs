@@ -67,6 +67,8 @@ unsafe extern "C-unwind" {
     pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
     pub fn disable_timeout(id: c_int, keep_indicator: bool);
     pub fn get_timeout_active(id: c_int) -> bool;
+    pub fn enable_timeout_at(id: c_int, end: pg_sys::TimestampTz);
+    pub fn get_timeout_finish_time(id: c_int) -> pg_sys::TimestampTz;
 
     // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]

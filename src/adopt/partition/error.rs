@@ -218,6 +218,16 @@ pub fn no_locks(table: &str, attempts: i32, millis: i32) -> ! {
 
 #[cold]
 #[track_caller]
+pub fn slow_detach(partition: &str, millis: i64) -> ! {
+    let message = format!("could not detach partition {partition} within {millis} ms");
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail("The server reads each table whose foreign key refers to the parent, while other statements wait. The partition is attached still.")
+        .hint("Create an index on the columns of the foreign key, or use the statements of mint.partition_drop_plan() with concurrently => true.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
 pub fn not_maintained(failed: usize, all: usize) -> ! {
     let message = format!("could not maintain partitions of {failed} of {all} tables");
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)

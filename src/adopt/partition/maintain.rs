@@ -11,10 +11,11 @@ use crate::adopt::partition::names::Names;
 use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::rules::Rules;
 use crate::adopt::partition::statements::{create, remove};
-use crate::pg::backend::transaction;
+use crate::pg::backend::{deadline, transaction};
 use crate::pg::catalog::access::{self, Owned};
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{binding, relation};
+use mint_core::Micros;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// What a step has done. Names are quoted, with their schemas.
@@ -86,7 +87,13 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
     let statements = remove(parent, part, false);
-    own.run_within(millis, statements.iter().map(String::as_str));
+    /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
+    const LIMIT: Micros = 800_000;
+    deadline::within(
+        LIMIT,
+        || own.run_within(millis, statements.iter().map(String::as_str)),
+        || error::slow_detach(&part.name, LIMIT / 1_000),
+    );
     if relation::kind(part.oid).is_some() {
         binding::refuse();
     }

@@ -237,9 +237,10 @@ impl Owned {
         self.as_owner(|| spi::one(&query, &[]))
     }
 
-    /// Parses a query as the owner: nothing of it is planned or run. Raises its error.
-    pub fn parse(&self, query: &str) {
-        self.as_owner(|| spi::parse(query));
+    /// Parses a query as the owner: nothing of it is planned or run. Returns its tree, as catalogs keep those of views. Raises
+    /// its error.
+    pub fn parse(&self, query: &str) -> String {
+        self.as_owner(|| spi::tree_of(query))
     }
 
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and

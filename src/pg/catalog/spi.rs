@@ -10,12 +10,14 @@
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
 use crate::pg::backend::recovery;
-use crate::pg::charset::Encoded;
+use crate::pg::charset::{self, Encoded};
+use crate::pg::datum::list::nodes;
 use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
-use pgrx::{FromDatum, IntoDatum, Spi};
+use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
 use std::ffi::c_long;
+use std::ptr;
 
 /// A row of an answer.
 pub struct Row<'a>(SpiHeapTupleData<'a>);
@@ -116,13 +118,22 @@ pub fn update<'conn>(
     client.update(&statement, None, arguments).or_report()
 }
 
-/// Parses a query, and resolves its names.
-pub(in crate::pg) fn parse(query: &str) {
-    // SAFETY: pgrx gets the text.
-    let query = unsafe { Encoded::new(query).for_pgrx() };
-    open(|client| {
-        client.prepare(&query, &[]).or_report();
-    });
+/// Parses a query, and resolves its names. Returns its tree, as catalogs keep those of views; of a text
+/// without a statement nothing.
+pub(in crate::pg) fn tree_of(query: &str) -> String {
+    let source = charset::c_string(query);
+    // SAFETY: the server's parser, which raises errors, and the function that writes trees into catalogs.
+    relay_errors(|| unsafe {
+        let mode = pg_sys::RawParseMode::RAW_PARSE_DEFAULT;
+        let statement = nodes(pg_sys::raw_parser(source.as_ptr(), mode)).next();
+        let Some(statement) = statement else {
+            return String::new();
+        };
+        let (types, environment) = (ptr::null(), ptr::null_mut());
+        let text = source.as_ptr();
+        let tree = pg_sys::parse_analyze_fixedparams(statement.cast(), text, types, 0, environment);
+        charset::decode_c(pg_sys::nodeToString(tree.cast()))
+    })
 }
 
 /// Runs a statement, or several.

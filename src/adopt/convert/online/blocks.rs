@@ -1,6 +1,7 @@
 //! The PL/pgSQL of the script: the files of sql/adopt/script, with their marks filled.
 
 use crate::adopt::convert::online::closure::LinkedColumn;
+use crate::adopt::convert::online::meanings;
 use crate::pg::catalog::sql;
 
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
@@ -10,6 +11,8 @@ const COPY: &str = include_str!("../../../../sql/adopt/script/copy.sql");
 const COPY_IF_IT_FITS: &str = include_str!("../../../../sql/adopt/script/copy_if_it_fits.sql");
 const BACKFILL: &str = include_str!("../../../../sql/adopt/script/backfill.sql");
 const REFUSE_UNREADY: &str = include_str!("../../../../sql/adopt/script/refuse_unready.sql");
+const NOTE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/note_meanings.sql");
+const REFUSE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/refuse_meanings.sql");
 
 /// Fills the marks of a text, like `$table$`, but for its head, which ends with an empty line. The mark `$block$` becomes a
 /// quote that is nowhere else in the text. A value that looks like a mark stays.
@@ -41,6 +44,26 @@ pub const NAMES_OF_BEFORE: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('se
 /// What a block keeps of a sequence.
 pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
 
+/// What a block needs the query of [`meanings`] for.
+const MEANING: &str = "EXECUTE meaning INTO";
+
+/// Returns statements between one that notes what the texts of tables and views call, and one that refuses what calls others
+/// then: by a query for the names of texts before and after.
+pub fn keeping_meanings(
+    relations: &[String],
+    pairs: &str,
+    statements: impl IntoIterator<Item = String>,
+) -> Vec<String> {
+    let literals = relations.iter().map(|name| sql::literal(name));
+    let list = literals.collect::<Vec<_>>().join(", ");
+    let relations = format!("ARRAY[{list}]::pg_catalog.text[]");
+    let values = [("relations", relations.as_str()), ("pairs", pairs)];
+    let mut all = vec![fill(NOTE_MEANINGS, &values)];
+    all.extend(statements);
+    all.push(fill(REFUSE_MEANINGS, &values));
+    all
+}
+
 /// Returns statements that are attempted until they have their locks, with the privileges of the owner of the tables,
 /// whose triggers and constraints run: by any role that runs the script.
 pub fn retried(owner: &str, mode: &str, tables: &[&str], statements: &[String]) -> String {
@@ -56,12 +79,16 @@ pub fn retried_after(
     tables: &[&str],
     statements: &[String],
 ) -> String {
-    let keeps_state = statements.iter().any(|statement| statement.contains(STATE));
-    let variables = if keeps_state {
-        "\n  last pg_catalog.int8;\n  called pg_catalog.bool;"
-    } else {
-        ""
-    };
+    let has = |text: &str| statements.iter().any(|statement| statement.contains(text));
+    let mut variables = String::new();
+    if has(STATE) {
+        variables.push_str("\n  last pg_catalog.int8;\n  called pg_catalog.bool;");
+    }
+    if has(MEANING) {
+        let (_, query) = meanings::QUERY.split_once("\n\n").unwrap_or_default();
+        let query = sql::literal(query.trim_end());
+        variables.push_str(&format!("\n  meaning pg_catalog.text := {query};\n  meant pg_catalog.jsonb;\n  means pg_catalog.jsonb;\n  changed pg_catalog.text;"));
+    }
     let own = tables
         .iter()
         .map(|table| format!("LOCK TABLE {table} IN {mode} MODE"));
@@ -73,7 +100,7 @@ pub fn retried_after(
     fill(
         RETRIED,
         &[
-            ("variables", variables),
+            ("variables", &variables),
             ("owner", owner),
             ("tables", &tables.join(", ")),
             ("locks", &locks.collect::<Vec<_>>().join("\n")),

@@ -87,6 +87,8 @@ pub struct LinkedColumn {
 pub struct NotNullConstraint {
     pub name: String,
     pub comment: Option<String>,
+    pub validated: bool,
+    pub no_inherit: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -167,6 +169,8 @@ pub struct LinkedKey {
     pub is_enforced: bool,
     #[serde(deserialize_with = "list")]
     pub set_numbers: Vec<i16>,
+    /// Whether not all of its triggers are enabled as usual.
+    pub is_disabled: bool,
     /// Whether its successor is validated; none if there is no successor.
     pub built: Option<bool>,
 }
@@ -266,6 +270,13 @@ impl Closure {
             .as_ref()
             .and_then(|names| names.get(&name))
             .map_or("", String::as_str)
+    }
+}
+
+impl NotNullConstraint {
+    /// Returns what its definition ends with.
+    pub fn only(&self) -> &'static str {
+        if self.no_inherit { " NO INHERIT" } else { "" }
     }
 }
 

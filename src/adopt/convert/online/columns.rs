@@ -4,6 +4,7 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{
     Closure, LinkedCheck, LinkedColumn, LinkedIndex, LinkedKey,
 };
+use crate::adopt::convert::online::meanings;
 use crate::pg::catalog::sql;
 use mint_core::adopt::rename::renamed;
 use std::collections::BTreeMap;
@@ -155,12 +156,12 @@ pub fn linked_check(closure: &Closure, check: &LinkedCheck, way: Direction) -> O
             "ENFORCED"
         }
     );
-    Some(blocks::retried(
-        &closure.quoted_owner(),
-        EXCLUSIVE,
-        &[table],
-        &[add],
-    ))
+    let name = |name: &str| sql::literal(&meanings::constraint(table, name));
+    let (was, becomes) = (name(&check.name), name(&successor_check(check)));
+    let pairs = format!("VALUES ({was}, {becomes})");
+    let statements = blocks::keeping_meanings(&[table.to_owned()], &pairs, [add]);
+    let owner = closure.quoted_owner();
+    Some(blocks::retried(&owner, EXCLUSIVE, &[table], &statements))
 }
 
 /// Returns the name of the foreign key that takes the place of another.

@@ -9,6 +9,7 @@ mod blocks;
 mod build;
 pub mod closure;
 mod columns;
+mod meanings;
 mod obstacles;
 mod recreated;
 mod rehearsal;

@@ -15,6 +15,14 @@ impl Closure {
         let changed = self.changed();
         let mut found: Vec<Blocker> = changed.flat_map(|member| member.blockers(table)).collect();
         self.index_blockers(&mut found);
+        if let Some(key) = self.keys.iter().find(|key| key.is_disabled) {
+            let (name, table) = (&key.name, self.table(key.relation));
+            found.push(Blocker::state(
+                format!("triggers of foreign key \"{name}\" of table {table} are disabled"),
+                "They would be enabled after the swap.",
+                "Use ALTER TABLE ... ENABLE TRIGGER ALL on its tables.",
+            ));
+        }
         let is_clear = |relation, counts, text: &str| {
             columns::on_shadows(self, relation, text, counts, Direction::There).is_some()
         };
@@ -142,6 +150,18 @@ impl LinkedColumn {
                 "Rename the column for the time of the conversion.",
             );
             found.push(blocker.unsupported());
+        }
+        let constraint = self.not_null_constraint.as_ref();
+        if let Some(constraint) = constraint.filter(|constraint| !constraint.validated) {
+            let (name, table) = (&constraint.name, self.quoted_table());
+            found.push(Blocker::state(
+                format!("constraint \"{name}\" of {what} is NOT VALID"),
+                "The table can have rows that the backfill could not update.",
+                format!(
+                    "Use ALTER TABLE {table} VALIDATE CONSTRAINT {}.",
+                    sql::quoted_exactly(name)
+                ),
+            ));
         }
         self.name_blockers(&what, &mut found);
         if !self.dependents.is_empty() {

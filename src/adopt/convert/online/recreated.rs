@@ -12,8 +12,12 @@ use serde::Deserialize;
 pub struct Recreated {
     /// What it is, and its name.
     pub name: String,
-    /// The query of a view.
-    pub query: Option<String>,
+    /// The query of a view, or expressions.
+    pub text: Option<String>,
+    /// The quoted names of the schema and of the view.
+    pub view: Option<(String, String)>,
+    /// The table that the expressions are of.
+    pub relation: Option<u32>,
     /// A statement that locks it and changes nothing; none if the lock of the table is enough.
     pub lock: Option<String>,
     pub drop: String,

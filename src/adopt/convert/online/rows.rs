@@ -13,6 +13,20 @@ pub struct Rows {
     /// Functions that take or return rows of the tables.
     #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
+    /// Views that have rows of the tables.
+    #[serde(deserialize_with = "list")]
+    pub views: Vec<String>,
+    /// Functions of their triggers.
+    #[serde(deserialize_with = "list")]
+    pub compiled: Vec<Compiled>,
+}
+
+/// A function that open sessions have compiled for rows of before.
+#[derive(Debug, Deserialize)]
+pub struct Compiled {
+    pub name: String,
+    /// What makes them compile it again; none for the function of another role.
+    pub again: Option<String>,
 }
 
 impl Rows {

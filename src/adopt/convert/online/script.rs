@@ -133,14 +133,28 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
         "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
     ];
-    let functions = Rows::of(&closure.places()).functions;
-    let rows = (!functions.is_empty()).then(|| {
-        format!(
-            "These functions take or return rows of the tables, whose columns are in another order from the swap on: {}.",
-            functions.join(", ")
-        )
-    });
-    plan::checked(replication(closure).into_iter().chain(notes).chain(rows))
+    let rows = Rows::of(&closure.places());
+    let theirs = rows.compiled.iter().filter(|one| one.again.is_none());
+    let theirs: Vec<String> = theirs.map(|one| one.name.clone()).collect();
+    let lists = [
+        (
+            "These functions take or return rows of the tables, whose columns are in another order from the swap on",
+            &rows.functions,
+        ),
+        (
+            "These views have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup",
+            &rows.views,
+        ),
+        (
+            "These functions of triggers belong to other roles, so they are not compiled again in the swap, after which they can fail in sessions of before: end those, or have their owners use CREATE OR REPLACE FUNCTION then",
+            &theirs,
+        ),
+    ];
+    let lists = lists
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(what, names)| format!("{what}: {}.", names.join(", ")));
+    plan::checked(replication(closure).into_iter().chain(notes).chain(lists))
 }
 
 /// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:

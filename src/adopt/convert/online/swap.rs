@@ -5,6 +5,8 @@ use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex}
 use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key, timing,
 };
+use crate::adopt::convert::online::meanings;
+use crate::adopt::convert::online::rows::Rows;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
@@ -12,6 +14,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A column and what is read of it as a column that draws from a sequence.
 pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
+
+/// The names of texts, but for those of successors.
+const ALL_TEXTS: &str = "SELECT k.name, k.name FROM pg_catalog.jsonb_object_keys(meant) AS k (name) WHERE k.name OPERATOR(pg_catalog.!~) '[\"]mint_(filled_|check_[0-9]|[0-9])'::pg_catalog.text";
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
@@ -60,7 +65,11 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         );
     }
     lines.extend(again().rev().flat_map(|one| one.create.clone()));
-    lines.insert(0, blocks::refuse_unready(plan, &mark(&lines)));
+    let compiled = Rows::of(&closure.places()).compiled.into_iter();
+    lines.extend(compiled.filter_map(|one| one.again));
+    let unready = blocks::refuse_unready(plan, &mark(&lines));
+    lines = blocks::keeping_meanings(&meanings::relations(closure), ALL_TEXTS, lines);
+    lines.insert(0, unready);
     let owner = closure.quoted_owner();
     let first: Vec<&str> = again().filter_map(|one| one.lock.as_deref()).collect();
     blocks::retried_after(&first, &owner, columns::EXCLUSIVE, &tables(closure), &lines)
@@ -177,7 +186,10 @@ fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut 
         // The valid check spares the scan.
         if let Some(constraint) = &member.not_null_constraint {
             let name = sql::quoted_exactly(&constraint.name);
-            lines.push(format!("{alter} ADD CONSTRAINT {name} NOT NULL {shadow}"));
+            let only = constraint.only();
+            lines.push(format!(
+                "{alter} ADD CONSTRAINT {name} NOT NULL {shadow}{only}"
+            ));
             let object = format!("CONSTRAINT {name} ON {table}");
             comment(&object, constraint.comment.as_deref(), lines);
         } else {

@@ -223,9 +223,9 @@ fn a_plan_that_cannot_end_is_not_begun() {
          CREATE TABLE h (id bigserial PRIMARY KEY, v text); INSERT INTO h (v) VALUES ('x')",
     );
     for (table, what) in [
-        ("a", "constraint \"a_id_check\""),
-        ("b", "index \"b_narrow_idx\""),
-        ("c", "index \"c_v_idx\""),
+        ("a", "constraint \"a_id_check\" of table public.a"),
+        ("b", "index \"b_narrow_idx\" of table public.b"),
+        ("c", "index \"c_v_idx\" of table public.c"),
         ("d", "view public.of_d"),
         ("e", "view public.of_e"),
     ] {

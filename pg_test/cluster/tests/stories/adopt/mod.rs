@@ -4,6 +4,7 @@ mod changed_since;
 mod convert;
 mod inventory;
 mod load;
+mod meanings;
 mod mentions;
 mod online;
 mod partition_maintenance;

@@ -181,3 +181,40 @@ fn views_are_in_use_during_the_swap() {
         session.one("SELECT string_agg(DISTINCT pg_typeof(id)::text, ' ') FROM best");
     assert_eq!(types, "bigint");
 }
+
+/// Functions of triggers that a session has compiled with an integer are compiled again after the swap, and after the way back.
+#[test]
+fn open_sessions_write_after_the_swap() {
+    let server = Server::start("open sessions");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, 500);
+    session.run(
+        "CREATE ROLE other; GRANT CREATE ON SCHEMA public TO other; CREATE TABLE log (id bigint);
+         CREATE FUNCTION logged() RETURNS trigger LANGUAGE plpgsql COST 7 AS $$ BEGIN IF NEW.id + 1 > 0 THEN INSERT INTO log VALUES (NEW.id); END IF; RETURN NEW; END $$;
+         CREATE TRIGGER logged BEFORE INSERT OR UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION logged();
+         CREATE TRIGGER logged AFTER INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION logged();
+         CREATE FUNCTION theirs() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$; ALTER FUNCTION theirs() OWNER TO other;
+         CREATE TRIGGER theirs BEFORE UPDATE ON item FOR EACH ROW EXECUTE FUNCTION theirs()",
+    );
+    let note: String = session.one(&format!(
+        "SELECT note FROM {PLAN} WHERE note LIKE '%theirs()%'"
+    ));
+    assert!(
+        note.contains("not compiled again") && !note.contains("logged"),
+        "{note}"
+    );
+    let mut open = server.connect("postgres");
+    let mut write = || {
+        open.run("INSERT INTO customer (name) VALUES ('open')");
+        open.run("UPDATE customer SET name = name WHERE id = 7");
+        open.run("INSERT INTO orders (customer, n) VALUES (7, (SELECT max(n) + 1 FROM orders))");
+        open.run("UPDATE orders SET n = n + 100000 WHERE customer = 7");
+    };
+    write();
+    gexec(&server, PLAN, UNTIL_SWAP);
+    write();
+    gexec(&server, BACK, "true");
+    write();
+    let cost: f32 = session.one("SELECT procost FROM pg_proc WHERE proname = 'logged'");
+    assert!((cost - 7.0).abs() < 0.1, "{cost}");
+}

@@ -309,3 +309,43 @@ fn a_table_in_use_becomes_partitioned_and_back() {
     let rows: i64 = session.one("SELECT count(*) FROM visit WHERE page <> '/new'");
     assert!(rows >= 500_000, "{rows}");
 }
+
+/// A partition that cannot be detached in less than a second, as with foreign keys that refer to its table, stays: the call fails,
+/// and the table is free again. A shorter `statement_timeout` of the session stays as well.
+#[test]
+fn a_slow_detach_is_given_up() {
+    let server = Server::start("slow detach");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE message {PARENT}"));
+    session.run("CALL mint.partition_maintain('message', '1 month', 1, since => now() - interval '5 months')");
+    session.run(
+        "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(30); END $$;
+         CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()",
+    );
+    let before = partitions(&mut session, "message").len();
+    let call = "CALL mint.partition_maintain('message', '1 month', 1, keep => '2 months')";
+    session.run("SET statement_timeout = '20s'");
+    let ((), seen) = load::during(
+        &server,
+        &[&["INSERT INTO message (body) VALUES ('x')"]],
+        || {
+            let refusal = session.refusal(call);
+            assert_eq!(refusal.code, "55000", "{refusal}");
+            assert!(
+                refusal.message.starts_with("could not detach partition"),
+                "{refusal}"
+            );
+        },
+    );
+    seen.assert_undisturbed(Duration::from_secs(2), &[]);
+    assert_eq!(partitions(&mut session, "message").len(), before);
+    session.run("SET statement_timeout = '300ms'");
+    assert_eq!(session.refusal(call).code, "57014");
+    session.run("SET statement_timeout = '20s'; DROP EVENT TRIGGER slow");
+    session.run(call);
+    assert!(partitions(&mut session, "message").len() < before);
+    // The timer of the session is its own again.
+    session.run("SET statement_timeout = '1500ms'");
+    session.run(call);
+    assert_eq!(session.refusal("SELECT pg_sleep(10)").code, "57014");
+}

@@ -76,3 +76,45 @@ fn a_namesake_for_bigint_is_not_called() {
     let gained: bool = session.one("SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'");
     assert!(!gained, "mallory is a superuser");
 }
+
+/// Arrays of a column become arrays of bigint, for which another role has functions beside those of the owner.
+#[test]
+fn a_namesake_for_arrays_is_not_called() {
+    let server = Server::start("overloads of arrays");
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE app LOGIN; CREATE ROLE evil LOGIN; CREATE SCHEMA s AUTHORIZATION app; CREATE SCHEMA s2; GRANT USAGE, CREATE ON SCHEMA s2 TO app");
+    let mut app = server.connect_as("app", "postgres");
+    app.run(
+        "CREATE FUNCTION s2.g(a int[]) RETURNS text LANGUAGE sql IMMUTABLE AS 'select a::text';
+         CREATE FUNCTION s2.k(VARIADIC a int[]) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'select true';
+         CREATE TABLE s.viewed (id serial PRIMARY KEY, name text); CREATE VIEW s.v AS SELECT name, s2.g(array_agg(id)) FROM s.viewed GROUP BY name;
+         CREATE TABLE s.checked (id serial PRIMARY KEY, name text, CHECK (s2.k(id, 5)));
+         CREATE TABLE s.indexed (id serial PRIMARY KEY, name text); CREATE INDEX ON s.indexed (s2.g(ARRAY[id]))",
+    );
+    session.run("GRANT CREATE, USAGE ON SCHEMA s2 TO evil");
+    let tables = ["s.viewed", "s.checked", "s.indexed"];
+    for table in tables {
+        let found = blockers(&mut app, table);
+        assert!(found.contains("could call another one"), "{table}: {found}");
+    }
+    // A member that neither inherits nor sets the role is another role.
+    if server.major() >= 16 {
+        session.run("GRANT app TO evil WITH INHERIT FALSE, SET FALSE");
+        let found = blockers(&mut app, "s.indexed");
+        assert!(found.contains("could call another one"), "{found}");
+        session.run("GRANT app TO evil WITH INHERIT TRUE");
+    } else {
+        session.run("GRANT app TO evil");
+    }
+    let found = blockers(&mut app, "s.indexed");
+    assert!(!found.contains("could call another one"), "{found}");
+    session.run("REVOKE app FROM evil");
+    server.connect_as("evil", "postgres").run(
+        "CREATE FUNCTION s2.g(a bigint[]) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN 'evil'; END $$;
+         CREATE FUNCTION s2.k(VARIADIC a bigint[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN true; END $$",
+    );
+    for table in tables {
+        let found = blockers(&mut app, table);
+        assert!(found.contains("could call another one"), "{table}: {found}");
+    }
+}

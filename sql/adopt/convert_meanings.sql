@@ -1,0 +1,98 @@
+-- What texts call: one jsonb with a list for each text by its name, see src/adopt/convert/online/meanings.rs. $1 has the
+-- names of tables and of views, $2 and $3 the names and the trees of other texts: trees of one name are one text.
+--
+-- The server prints no operator for JOIN USING, NULLIF, IS DISTINCT FROM and CASE, and no types of the parameters of a
+-- function. So trees are compared: the functions and operators in them. Those of the server itself are here by their names,
+-- and with one name for all types of integers and of their arrays; its casts are left out, as they follow from the types.
+
+WITH
+  relation AS (
+    SELECT c.oid, c.relkind, one.name
+    FROM unnest($1::text[]) AS one (name)
+    -- to_regclass() is for names that the caller can use.
+    CROSS JOIN parse_ident(one.name) AS part
+    JOIN pg_namespace AS n ON n.nspname::text = part[1]
+    JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = part[2]::name
+  ),
+  tree AS (
+    SELECT t.name, t.tree
+    FROM unnest($2::text[], $3::text[]) AS t (name, tree)
+    UNION ALL
+    SELECT format('constraint "%s" of table %s', k.conname, r.name), k.conbin::text
+    FROM relation AS r
+    JOIN pg_constraint AS k ON k.conrelid = r.oid AND k.contype = 'c'
+    UNION ALL
+    SELECT format('index "%s" of table %s', c.relname, r.name), concat(i.indexprs::text, i.indpred::text)
+    FROM relation AS r
+    JOIN pg_index AS i ON i.indrelid = r.oid
+    JOIN pg_class AS c ON c.oid = i.indexrelid
+    UNION ALL
+    SELECT format('trigger %I on %s', g.tgname, r.name), g.tgqual::text
+    FROM relation AS r
+    JOIN pg_trigger AS g ON g.tgrelid = r.oid
+    WHERE NOT g.tgisinternal
+    UNION ALL
+    SELECT format('default of column "%s" of %s', a.attname, r.name), d.adbin::text
+    FROM relation AS r
+    JOIN pg_attrdef AS d ON d.adrelid = r.oid
+    JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum = d.adnum
+    UNION ALL
+    SELECT format('statistics object %I.%I', n.nspname, e.stxname), e.stxexprs::text
+    FROM relation AS r
+    JOIN pg_statistic_ext AS e ON e.stxrelid = r.oid
+    JOIN pg_namespace AS n ON n.oid = e.stxnamespace
+    UNION ALL
+    SELECT
+      CASE w.rulename WHEN '_RETURN' THEN 'view ' || r.name ELSE format('rule "%s" of view %s', w.rulename, r.name) END,
+      concat(w.ev_action::text, w.ev_qual::text)
+    FROM relation AS r
+    JOIN pg_rewrite AS w ON w.ev_class = r.oid AND r.relkind = 'v'
+  ),
+  called AS (
+    SELECT t.name, m.part[1] LIKE '%op%' AS is_operator, n.oid::oid AS oid
+    FROM tree AS t
+    CROSS JOIN LATERAL regexp_matches(
+      t.tree,
+      ':(opno|opnos|eqop|sortop|funcid|aggfnoid|winfnoid) (?:[(]o )?([0-9 ]+)',
+      'g'
+    ) AS m (part)
+    CROSS JOIN LATERAL regexp_split_to_table(trim(m.part[2]), ' ') AS n (oid)
+  ),
+  meaning AS (
+    SELECT
+      c.name,
+      CASE WHEN o.oid < 16384
+        THEN format('operator %s (%s)', o.oprname, w.types)
+        ELSE format('operator %s', o.oid)
+      END AS text
+    FROM called AS c
+    JOIN pg_operator AS o ON o.oid = c.oid
+    CROSS JOIN LATERAL (
+      SELECT string_agg(
+        CASE y.oid
+          WHEN 'int2'::regtype THEN 'bigint'
+          WHEN 'int4'::regtype THEN 'bigint'
+          WHEN 'int2[]'::regtype THEN 'bigint[]'
+          WHEN 'int4[]'::regtype THEN 'bigint[]'
+          ELSE y.oid::regtype::text
+        END,
+        ','
+        ORDER BY y.n
+      ) AS types
+      FROM unnest(ARRAY[o.oprleft, o.oprright]) WITH ORDINALITY AS y (oid, n)
+    ) AS w
+    WHERE c.is_operator
+    UNION ALL
+    SELECT
+      c.name,
+      CASE WHEN p.oid < 16384 THEN format('function %s', p.proname) ELSE format('function %s', p.oid) END
+    FROM called AS c
+    JOIN pg_proc AS p ON p.oid = c.oid
+    WHERE NOT c.is_operator
+      AND NOT EXISTS (SELECT FROM pg_cast AS k WHERE k.castfunc = p.oid AND p.oid < 16384)
+  )
+SELECT jsonb_object_agg(
+  t.name,
+  ARRAY(SELECT m.text FROM meaning AS m WHERE m.name = t.name ORDER BY m.text)
+)
+FROM (SELECT DISTINCT t.name FROM tree AS t) AS t

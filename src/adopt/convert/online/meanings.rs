@@ -1,0 +1,44 @@
+//! What the texts that are created again call: a text that the server has printed can mean other functions and operators when it
+//! is read again, with another type of a column or without the search path of before.
+
+use crate::adopt::convert::online::closure::Closure;
+use crate::pg::catalog::sql;
+use std::collections::BTreeMap;
+
+pub const QUERY: &str = include_str!("../../../../sql/adopt/convert_meanings.sql");
+
+/// Functions and operators by the name of what calls them.
+pub type Meanings = BTreeMap<String, Vec<String>>;
+
+/// Reads what texts call: those of the catalogs, and others by their names and trees.
+pub fn read(closure: &Closure, others: &[(String, String)]) -> Meanings {
+    let (names, trees): (Vec<&str>, Vec<&str>) = others
+        .iter()
+        .map(|(name, tree)| (name.as_str(), tree.as_str()))
+        .unzip();
+    let arguments = [relations(closure).into(), names.into(), trees.into()];
+    sql::read_now(QUERY, &arguments).unwrap_or_default()
+}
+
+/// Returns the quoted names of all tables and views that have such texts.
+pub fn relations(closure: &Closure) -> Vec<String> {
+    let tables = closure.changed().map(|member| member.quoted_table());
+    let views = closure.recreated.iter().filter_map(|one| {
+        let (schema, name) = one.view.as_ref()?;
+        Some(format!("{schema}.{name}"))
+    });
+    let mut found: Vec<String> = tables.chain(views).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the name that a constraint of a table has there.
+pub fn constraint(table: &str, name: &str) -> String {
+    format!("constraint \"{name}\" of table {table}")
+}
+
+/// Returns the name that an index of a table has there.
+pub fn index(table: &str, name: &str) -> String {
+    format!("index \"{name}\" of table {table}")
+}
