@@ -43,7 +43,7 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
         (all.get(name) != Some(parsed)).then(|| {
             let blocker = Blocker::state(
                 format!("{name} would call other functions or operators when it is created again"),
-                "The server prints JOIN USING, NULLIF, IS DISTINCT FROM and CASE without the operators of other schemas, and calls with types that others can fit better.",
+                "Texts have no operators of other schemas where the server prints none, as in JOIN USING and in CASE, and calls find functions by types that others can fit better.",
                 "Drop it, and create it again after the swap.",
             );
             blocker.unsupported()
