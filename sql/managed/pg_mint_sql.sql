@@ -716,26 +716,34 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (mint_sql.field(id, f[9], f[2]) << f
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
--- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws.
-CREATE OR REPLACE FUNCTION mint_sql.take_turn(floor regclass, shard integer, layout mint_sql.snowflake_layout) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+-- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws, in the order in
+-- which they have come. The lock ends with the block, so the next id of a statement queues again, and no session holds two.
+CREATE OR REPLACE FUNCTION mint_sql.take_turn(counter regclass, floor regclass, ceiling regclass, f bigint[], shard integer, layout text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
-    id pg_catalog.int8;
+    tick bigint; word bigint;
 BEGIN
-    LOOP
-        BEGIN
-            IF pg_catalog.pg_try_advisory_xact_lock(key) THEN
-                PERFORM pg_catalog.set_config('mint_sql.turn', 'on', true);
-                id := mint_sql.snowflake_next_id(shard, layout);
-            END IF;
-            RAISE SQLSTATE 'MINT0';
-        EXCEPTION WHEN SQLSTATE 'MINT0' THEN
-            EXIT WHEN id IS NOT NULL;
-        END;
-        PERFORM pg_catalog.pg_sleep(0.005);
-    END LOOP;
-    RETURN id;
+    PERFORM pg_advisory_xact_lock((1835626100::bigint << 32) | floor::oid::bigint);
+    tick := mint_sql.now_tick(f);
+    word := pg_sequence_last_value(counter) + pg_sequence_last_value(floor);
+    IF tick NOT BETWEEN 0 AND f[12] THEN
+        PERFORM mint_sql.refuse_tick(tick, layout);
+    ELSIF word >= mint_sql.last_word(f) THEN
+        PERFORM mint_sql.refuse_end(layout);
+    ELSIF word IS NULL THEN
+        PERFORM mint_sql.refuse_declaring(floor);
+    END IF;
+    IF word IS NULL OR word < (tick << f[5]::integer) - 1 OR word >= pg_sequence_last_value(ceiling) THEN
+        word := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) - 1) + pg_sequence_last_value(counter);
+        IF word >= mint_sql.last_word(f) THEN
+            PERFORM mint_sql.refuse_end(layout);
+        END IF;
+    END IF;
+    PERFORM mint_sql.lane_wait(mint_sql.tick_start((word + 1) >> f[5]::integer, f), shard, layout);
+    word := nextval(counter) + pg_sequence_last_value(floor);
+    RAISE SQLSTATE 'MINT0';
+EXCEPTION WHEN SQLSTATE 'MINT0' THEN
+    RETURN mint_sql.id_of(word, shard, f);
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
@@ -751,10 +759,7 @@ BEGIN
     IF ceiling IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, name);
     ELSIF (f[6] OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>) 99 THEN
-        IF (pg_catalog.current_setting('mint_sql.turn', true) OPERATOR(pg_catalog.=) 'on') IS NOT TRUE THEN
-            RETURN mint_sql.take_turn(floor, shard, layout);
-        END IF;
-        top := pg_catalog.pg_sequence_last_value(ceiling);
+        RETURN mint_sql.take_turn(counter, floor, ceiling, f, shard, name);
     END IF;
     -- The id is of the time at which the call began, or of a later one.
     now := mint_sql.now_tick(f);
@@ -1192,7 +1197,7 @@ DO $$ DECLARE
 BEGIN
     PERFORM mint_sql.layout_declare();
     PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner))) FROM pg_proc
-    WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'snowflake_start_above');
+    WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'take_turn', 'snowflake_start_above');
     FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
     END LOOP;

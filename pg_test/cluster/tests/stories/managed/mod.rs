@@ -8,6 +8,7 @@ mod limits;
 mod loading;
 mod rights;
 mod transactions;
+mod turns;
 
 use mint_cluster::Session;
 

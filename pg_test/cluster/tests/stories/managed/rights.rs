@@ -197,9 +197,7 @@ fn paths_are_pinned() {
     );
     assert_eq!(
         open,
-        [
-            "raise_floor", "snowflake_next_id", "snowflake_time", "take_turn"
-        ]
+        ["raise_floor", "snowflake_next_id", "snowflake_time"]
     );
     let definer: Vec<String> = session.column(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND prosecdef ORDER BY 1",
