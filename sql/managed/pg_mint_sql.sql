@@ -23,10 +23,6 @@ BEGIN
     ELSIF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'mint_sql') <> current_user THEN
         RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
             HINT = 'Run this as its owner, or drop the schema if it is empty.';
-    ELSIF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner <> current_user::regrole)
-        OR EXISTS (SELECT FROM pg_class WHERE relnamespace = 'mint_sql'::regnamespace AND relowner <> current_user::regrole) THEN
-        RAISE EXCEPTION 'schema "mint_sql" has functions or relations of another role' USING ERRCODE = 'insufficient_privilege',
-            HINT = 'Drop them, or make one role the owner of all.';
     ELSIF current_setting('mint_sql.back', true) IS DISTINCT FROM 'on' AND EXISTS (SELECT FROM pg_proc
         WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_time' AND prosqlbody IS NOT NULL) THEN
         RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -37,12 +33,31 @@ BEGIN
         EXECUTE format('REVOKE CREATE ON SCHEMA mint_sql FROM %s CASCADE', other);
     END LOOP;
 END $$;
+-- What another role has made in the schema, of any class, would run with this role's privileges.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_others() RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    other text;
+BEGIN
+    SELECT pg_describe_object(class, id, 0) || ' belongs to role ' || owner::regrole || '.' INTO other FROM (
+        SELECT tableoid AS class, oid AS id, pronamespace AS place, proowner AS owner FROM pg_proc
+        UNION ALL SELECT tableoid, oid, relnamespace, relowner FROM pg_class UNION ALL SELECT tableoid, oid, typnamespace, typowner FROM pg_type
+        UNION ALL SELECT tableoid, oid, oprnamespace, oprowner FROM pg_operator UNION ALL SELECT tableoid, oid, opcnamespace, opcowner FROM pg_opclass
+        UNION ALL SELECT tableoid, oid, opfnamespace, opfowner FROM pg_opfamily UNION ALL SELECT tableoid, oid, collnamespace, collowner FROM pg_collation
+        UNION ALL SELECT tableoid, oid, connamespace, conowner FROM pg_conversion UNION ALL SELECT tableoid, oid, stxnamespace, stxowner FROM pg_statistic_ext
+        UNION ALL SELECT tableoid, oid, dictnamespace, dictowner FROM pg_ts_dict UNION ALL SELECT tableoid, oid, cfgnamespace, cfgowner FROM pg_ts_config
+    ) AS o WHERE place = 'mint_sql'::regnamespace AND owner <> current_user::regrole LIMIT 1;
+    IF other IS NOT NULL THEN
+        RAISE EXCEPTION 'schema "mint_sql" has objects of another role' USING ERRCODE = 'insufficient_privilege',
+            DETAIL = upper(left(other, 1)) || substr(other, 2), HINT = 'Drop them, or make one role the owner of all.';
+    END IF;
+END
+$$;
+DO $$ BEGIN PERFORM mint_sql.refuse_others(); END $$;
 
 -- Functions of one expression have bodies that are bound to their operators when they are created, and are inlined by the
 -- planner. Those in PL/pgSQL have a search path of their own, or qualified operators where that would cost too much.
 
 -- Errors
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse(code text, message text, detail text DEFAULT NULL, hint text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -279,7 +294,6 @@ BEGIN
         ARRAY[order_number, time, upper_bits, lower_bits, seq, coalesce(unit, base[6], 1000), epoch, start_bits]);
 END
 $$;
-
 -- The fields and the name of sequences of a layout that is not built in. layout_declare replaces these two functions.
 CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
 CREATE OR REPLACE FUNCTION mint_sql.lane_declared(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN NULL::text;
@@ -331,11 +345,8 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
 CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
 CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
-BEGIN
-    RETURN coalesce(mint_sql.layout_name(f), mint_sql.layout_definition(f));
-END
+DECLARE f constant bigint[] := mint_sql.layout_fields(layout);
+BEGIN RETURN coalesce(mint_sql.layout_name(f), mint_sql.layout_definition(f)); END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -380,7 +391,6 @@ END;
 COMMENT ON FUNCTION mint_sql.snowflake_layouts() IS 'Returns the built-in layouts';
 
 -- 64-bit ids: reading
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
     'The id is negative, or has bits or a timestamp that the layout cannot have.', 'Use the layout that the id was generated with.');
@@ -480,7 +490,6 @@ RETURN id >= mint_sql.snowflake_min(since, layout) AND id <= mint_sql.snowflake_
 COMMENT ON FUNCTION mint_sql.snowflake_between(bigint, timestamptz, timestamptz, mint_sql.snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
 -- 64-bit ids: making ids from parts
-
 CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     last constant bigint := mint_sql.mask((mint_sql.layout_fields(layout))[3] + (mint_sql.layout_fields(layout))[4]);
@@ -665,12 +674,12 @@ RETURN CASE WHEN (pg_sequence_parameters(floor)).cycle_option
 -- A crash would empty the ceiling too.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_unlogged(ceiling regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT mint_sql.refuse('55000', format('sequence "%s" is unlogged', ceiling), 'After a crash, ids of its shard would repeat.',
-    format('Run ALTER SEQUENCE %s SET LOGGED.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
+    format('Run ALTER SEQUENCE %s SET LOGGED, and then mint_sql.snowflake_start_above with the largest id of the shard.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
 -- If the declaration is rolled back, a later one does not know of its ids. Its transaction has the only lock of this mode.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_declaring(floor regclass) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN (SELECT mint_sql.refuse('55000', format('shard of sequence "%s" was declared in this transaction', floor),
     'If it is rolled back, a later declaration would repeat its ids.', 'Commit the transaction before the shard is used.')
-    FROM pg_locks WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
+    FROM pg_lock_status() WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
 CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -728,16 +737,14 @@ BEGIN
     word := pg_sequence_last_value(counter) + pg_sequence_last_value(floor);
     IF tick NOT BETWEEN 0 AND f[12] THEN
         PERFORM mint_sql.refuse_tick(tick, layout);
-    ELSIF word >= mint_sql.last_word(f) THEN
-        PERFORM mint_sql.refuse_end(layout);
     ELSIF word IS NULL THEN
         PERFORM mint_sql.refuse_declaring(floor);
     END IF;
     IF word IS NULL OR word < (tick << f[5]::integer) - 1 OR word >= pg_sequence_last_value(ceiling) THEN
         word := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) - 1) + pg_sequence_last_value(counter);
-        IF word >= mint_sql.last_word(f) THEN
-            PERFORM mint_sql.refuse_end(layout);
-        END IF;
+    END IF;
+    IF word >= mint_sql.last_word(f) THEN
+        PERFORM mint_sql.refuse_end(layout);
     END IF;
     PERFORM mint_sql.lane_wait(mint_sql.tick_start((word + 1) >> f[5]::integer, f), shard, layout);
     word := nextval(counter) + pg_sequence_last_value(floor);
@@ -900,7 +907,6 @@ FROM (
 COMMENT ON VIEW mint_sql.shards IS 'Shows the shards that are declared, and the last id of each';
 
 -- UUIDs of version 7
-
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_of(micros bigint) RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN encode(int8send(((micros / 1000) << 16) | 28672 | (((micros % 1000) << 12) / 1000))
     || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
@@ -951,7 +957,6 @@ RETURN id >= mint_sql.uuid_v7_min(since) AND id <= mint_sql.uuid_v7_max_before(u
 COMMENT ON FUNCTION mint_sql.uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
 -- ULIDs
-
 CREATE OR REPLACE FUNCTION mint_sql.ulid_min(at timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN (mint_sql.first_milli(mint_sql.micros(at)) || '00000000000000000000')::uuid;
 COMMENT ON FUNCTION mint_sql.ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
@@ -968,7 +973,6 @@ COMMENT ON FUNCTION mint_sql.ulid_max_before(timestamptz) IS 'Returns the larges
 CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.ulid_min(since) AND id <= mint_sql.ulid_max_before(until);
 COMMENT ON FUNCTION mint_sql.ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
-
 -- A text in base 32 with 26 digits: ULIDs in either case of the letters, TypeIDs in lower case.
 
 CREATE OR REPLACE FUNCTION mint_sql.ascii_upper(whole text) RETURNS text
@@ -1027,7 +1031,6 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz LANGU
 COMMENT ON FUNCTION mint_sql.ulid_time(text) IS 'Returns when a ULID was generated';
 
 -- TypeIDs
-
 CREATE OR REPLACE FUNCTION mint_sql.prefix_problem(prefix text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
     WHEN mint_sql.length_problem(prefix) IS NOT NULL THEN mint_sql.length_problem(prefix)
     WHEN prefix ~ '[^abcdefghijklmnopqrstuvwxyz_]' THEN 'the prefix has characters other than a to z and the underscore'
@@ -1054,7 +1057,6 @@ BEGIN
         ELSE mint_sql.base32_problem(substring(whole FROM '[^_]*$'), '0123456789abcdefghjkmnpqrstvwxyz', 'TypeID') END;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid(prefix text, id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     name constant text COLLATE "C" := prefix;
@@ -1085,7 +1087,6 @@ $$;
 COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
 
 -- 64-bit ids as short text
-
 CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     CASE encoding COLLATE "C"
@@ -1123,7 +1124,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_to_text(bigint, text) IS 'Returns an id as short text';
-
 CREATE OR REPLACE FUNCTION mint_sql.id_from_text(id text, encoding text DEFAULT 'base58') RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1190,12 +1190,15 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_from_text(text, text) IS 'Returns the id of a text that id_to_text returned';
-
 -- What a run of the file over another has replaced, and comments. The search path is the caller's again.
 DO $$ DECLARE
     f regprocedure;
 BEGIN
+    -- Again, as a transaction that was open before can have made some.
+    PERFORM mint_sql.refuse_others();
     PERFORM mint_sql.layout_declare();
+    PERFORM mint_sql.revoke(CASE relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || oid::regclass, relacl) FROM pg_class
+    WHERE relnamespace = 'mint_sql'::regnamespace AND relkind IN ('S', 'v');
     PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner))) FROM pg_proc
     WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'take_turn', 'snowflake_start_above');
     FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL LOOP

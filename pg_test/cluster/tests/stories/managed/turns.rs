@@ -8,8 +8,7 @@ const SLOW: &str = "time:33 shard:8 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
 /// 400 ids a second.
 const QUICKER: &str = "time:41 shard:8 seq:2 unit:10ms epoch:2020-01-01T00:00:00Z";
 
-const WAITS: &str =
-    "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+const WAITS: &str = "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 
 fn declare(session: &mut Session) {
     for layout in [SLOW, QUICKER] {
@@ -28,6 +27,7 @@ fn a_batch_lets_others_draw() {
     declare(&mut owner);
     std::thread::scope(|scope| {
         let mut batch = server.connect("postgres");
+        batch.run("SET statement_timeout = '60s'");
         let pid: i32 = batch.one("SELECT pg_backend_pid()");
         let batch = scope.spawn(move || {
             batch.refusal(&format!(
@@ -63,7 +63,9 @@ fn the_wait_for_a_turn_is_one_for_a_lock() {
     let call = format!("SELECT mint_sql.snowflake_next_id(7, '{SLOW}')");
     for (setting, code) in [("lock_timeout", "55P03"), ("statement_timeout", "57014")] {
         let mut waiting = server.connect("postgres");
-        waiting.run(&format!("SET {setting} = '300ms'"));
+        waiting.run(&format!(
+            "SET statement_timeout = '9s'; SET {setting} = '300ms'"
+        ));
         assert_eq!(waiting.refusal(&call).code, code);
     }
     std::thread::scope(|scope| {
