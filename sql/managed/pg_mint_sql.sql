@@ -83,7 +83,6 @@ CREATE OR REPLACE FUNCTION mint_sql.refuse_problem(name text, whole text, proble
 RETURN CASE WHEN problem IS NOT NULL THEN mint_sql.refuse_text(name, whole, problem[1], coalesce(problem[3], '22P02'), problem[2]) END;
 
 -- Timestamps as microseconds since 1970. The zone is an interval, as PostgreSQL 18 looks up names such as UTC in the session's zone first.
-
 CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
     ELSE least(extract(epoch FROM at AT TIME ZONE interval '0') * 1000000, 9223372036854775807)::bigint END;
@@ -119,7 +118,6 @@ RETURN rtrim(rtrim(CASE WHEN micros < 1000000 THEN to_char(micros / 1000.0, 'FM9
 --     1 order (0 to 5)       4 bits of the shard, lower part   7 epoch, microseconds   10 shift of the shard
 --     2 bits of time         5 bits of the sequence            8 bits of a random start 11 shift of the sequence
 --     3 bits of the shard    6 tick, microseconds              9 shift of the time     12 last tick
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_names() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'sonyflake2', 'goflake', 'taobao', 'baidu', 'mastodon',
     'pgedge', 'tso', 'yitter', 'javascript', 'tsid', 'pgdog', 'pgdog_compact'];
@@ -137,7 +135,6 @@ BEGIN
     RETURN right(value, 2)::bigint;
 END
 $$;
-
 -- RFC 3339 and ISO 8601 with an offset, in the basic and the extended format.
 CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -186,7 +183,6 @@ BEGIN
     RETURN micros;
 END
 $$;
-
 -- The random start of a tick in bits.
 CREATE OR REPLACE FUNCTION mint_sql.layout_start(whole text, value text, seq bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE value WHEN 'zero' THEN 0 WHEN 'random' THEN seq - 1 ELSE coalesce(
@@ -297,7 +293,6 @@ $$;
 -- The fields and the name of sequences of a layout that is not built in. layout_declare replaces these two functions.
 CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
 CREATE OR REPLACE FUNCTION mint_sql.lane_declared(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN NULL::text;
-
 -- Inlined, so that a layout that is built in or declared costs a comparison of texts.
 CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'instagram' THEN '{0,41,13,0,10,1000,1314220021721000,0,23,10,0,1099511627775}'::bigint[]
@@ -319,7 +314,6 @@ CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[] 
     WHEN 'pgdog' THEN '{0,41,10,0,12,1000,1764184395000000,0,22,12,0,2199023255551}'
     WHEN 'pgdog_compact' THEN '{0,41,6,0,6,1000,1764184395000000,0,12,6,0,2199023255551}'
     ELSE mint_sql.layout_declared(layout) END;
-
 DO $$ BEGIN
     IF pg_catalog.to_regtype('mint_sql.snowflake_layout') IS NULL THEN
         CREATE DOMAIN mint_sql.snowflake_layout AS text COLLATE "C" CHECK (pg_catalog.cardinality(mint_sql.layout_fields(VALUE)) > 0);
@@ -539,7 +533,6 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 -- logged and moved a second ahead at a time: a session that commits a row has it before the row in the WAL. A crash empties the
 -- other two, and words continue above the ceiling. Only the owner can draw from a counter directly: the generator runs with the
 -- owner's privileges, and does not draw what it could not return, so calls that fail do not move a shard ahead of the clock.
-
 -- So many microseconds in words, and the last word.
 CREATE OR REPLACE FUNCTION mint_sql.words(micros bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN least(micros::double precision / f[6] * power(2::double precision, f[5]::double precision), 4e18::double precision)::bigint;
@@ -974,7 +967,6 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, unt
 RETURN id >= mint_sql.ulid_min(since) AND id <= mint_sql.ulid_max_before(until);
 COMMENT ON FUNCTION mint_sql.ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
 -- A text in base 32 with 26 digits: ULIDs in either case of the letters, TypeIDs in lower case.
-
 CREATE OR REPLACE FUNCTION mint_sql.ascii_upper(whole text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 CREATE OR REPLACE FUNCTION mint_sql.ascii_lower(whole text) RETURNS text
