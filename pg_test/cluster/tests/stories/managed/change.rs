@@ -4,7 +4,7 @@ use super::{FILE, install};
 use mint_cluster::{Server, Session, assert_ascending};
 
 const TO: &str = include_str!("../../../../../sql/managed/to_extension.sql");
-const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
+pub(super) const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
 
 /// What the tables are made of, and the files in which they are stored.
 const SHAPE: &str = "SELECT string_agg(concat_ws(' ', c.relname, c.relfilenode, pg_get_expr(d.adbin, d.adrelid), pg_get_indexdef(i.indexrelid),
@@ -177,7 +177,7 @@ fn nothing_of_other_roles_is_called() {
 const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
 
 /// A server with the extension, and with the file's shards 7 and 8.
-fn prepared(name: &str) -> Server {
+pub(super) fn prepared(name: &str) -> Server {
     let server = Server::build(name).start_empty();
     let mut owner = server.connect("postgres");
     install(&mut owner);
@@ -312,47 +312,6 @@ fn on_the_way_back_a_shard_waits_for_no_other() {
     assert_ascending(&[last, owner.one(NEXT)]);
     let other = owner.refusal(&NEXT.replace('7', "8"));
     assert_eq!(other.code, "58000", "{other}");
-}
-
-/// Who runs the way back needs the last ids, and learns beforehand what DROP EXTENSION would refuse or drop.
-#[test]
-fn the_way_back_names_what_it_lacks() {
-    let server = prepared("managed: back without privileges");
-    let mut owner = server.connect("postgres");
-    owner.run("CREATE ROLE maker LOGIN");
-    owner.run("CREATE DATABASE hers OWNER maker");
-    server.connect("hers").run("CREATE EXTENSION pg_mint");
-    let mut maker = server.connect_as("maker", "hers");
-    install(&mut maker);
-    let back = FROM.replace("\\ir pg_mint_sql.sql", FILE);
-    let refusal = maker.refusal(&back);
-    assert_eq!(refusal.code, "42501", "{refusal}");
-    assert!(
-        refusal.to_string().contains("GRANT pg_monitor TO maker"),
-        "{refusal}"
-    );
-    maker.run("ROLLBACK");
-    owner.run("GRANT pg_monitor TO maker");
-    maker.run(&back);
-    // As CREATE EXTENSION records it for one that requires pg_mint, and ALTER FUNCTION for one that goes with it.
-    let mut owner = server.connect("hers");
-    owner.run(
-        "CREATE FUNCTION going() RETURNS integer LANGUAGE sql RETURN 1; ALTER FUNCTION going() DEPENDS ON EXTENSION pg_mint;
-         INSERT INTO pg_depend SELECT 'pg_extension'::regclass, a.oid, 0, 'pg_extension'::regclass, b.oid, 0, 'n'
-             FROM pg_extension AS a, pg_extension AS b WHERE a.extname = 'plpgsql' AND b.extname = 'pg_mint'",
-    );
-    let refusal = maker.refusal(&back);
-    assert_eq!(refusal.code, "0A000", "{refusal}");
-    assert_eq!(
-        refusal.message,
-        "extension plpgsql depends on extension pg_mint"
-    );
-    maker.run("ROLLBACK");
-    owner.run("DELETE FROM pg_depend WHERE classid = 'pg_extension'::regclass AND refclassid = 'pg_extension'::regclass");
-    maker.run(&back);
-    owner.run("CREATE VIEW uses AS SELECT going()");
-    let refusal = maker.refusal(&back);
-    assert!(refusal.message.contains("uses depends on function"), "{refusal}");
 }
 
 /// The file is not run over the calls of the extension, which it would replace by functions that repeat its ids.

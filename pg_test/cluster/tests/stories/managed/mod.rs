@@ -1,5 +1,6 @@
 //! Ids in SQL alone, of `sql/managed`: equal to those of the extension, unique through faults, and the way to the extension.
 
+mod back;
 mod change;
 mod dumps;
 mod equal;
