@@ -7,6 +7,12 @@
 -- restored anywhere. What only the extension has is refused, with its name.
 BEGIN;
 SET LOCAL mint_sql.back = 'on';
+DO $$ BEGIN
+    IF NOT pg_catalog.has_table_privilege('mint.lanes', 'SELECT') OR NOT pg_catalog.has_function_privilege('mint.lanes()', 'EXECUTE') THEN
+        RAISE EXCEPTION 'permission denied for view mint.lanes' USING ERRCODE = 'insufficient_privilege',
+            HINT = pg_catalog.format('It shows the last ids. Run GRANT pg_monitor TO %s, and revoke that afterwards.', current_user::pg_catalog.regrole);
+    END IF;
+END $$;
 \ir pg_mint_sql.sql
 SET LOCAL search_path = pg_catalog, pg_temp;
 DO $$
@@ -17,20 +23,24 @@ DECLARE
     sequence text;
 BEGIN
     FOR user_of IN
-        -- Members of the extension, and what belongs to them, such as types of arrays. DROP EXTENSION drops these, whatever their class.
+        -- The extension, its members, and what belongs to them, such as types of arrays. DROP EXTENSION drops these, whatever their class.
         WITH RECURSIVE own AS (
-            SELECT classid, objid FROM pg_depend
-            WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
+            SELECT tableoid AS classid, oid AS objid FROM pg_extension WHERE extname = 'pg_mint'
             UNION
             SELECT d.classid, d.objid FROM pg_depend AS d JOIN own ON d.refclassid = own.classid AND d.refobjid = own.objid
-            WHERE d.deptype IN ('i', 'a', 'P', 'S')
+            WHERE d.deptype IN ('e', 'x', 'i', 'a', 'P', 'S')
         )
-        SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0) AS needs
+        SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0)
+            || CASE d.refclassid WHEN 'pg_extension'::regclass THEN '' ELSE ' of the extension' END AS needs, d.deptype = 'x' AS goes
         FROM pg_depend AS d JOIN own ON d.refclassid = own.classid AND d.refobjid = own.objid
-        WHERE d.deptype = 'n' AND (d.classid, d.objid) NOT IN (SELECT classid, objid FROM own)
+        WHERE d.deptype = 'x' OR (d.deptype = 'n' AND (d.classid, d.objid) NOT IN (SELECT classid, objid FROM own))
         ORDER BY d.refclassid = 'pg_type'::regclass DESC, what
     LOOP
-        RAISE EXCEPTION '% depends on % of the extension', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
+        IF user_of.goes THEN
+            RAISE NOTICE '% is dropped with %', user_of.what, user_of.needs;
+            CONTINUE;
+        END IF;
+        RAISE EXCEPTION '% depends on %', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
             HINT = 'Change it to the function of the same name in schema "mint_sql", or drop it. Types of the extension have none.';
     END LOOP;
     -- Those that to_extension.sql has closed.
@@ -39,6 +49,11 @@ BEGIN
     LOOP
         EXECUTE format('DROP SEQUENCE %1$s, %1$s_floor, %1$s_ceiling', sequence);
     END LOOP;
+    IF EXISTS (SELECT FROM mint.lanes AS l WHERE l.layout IS NOT NULL AND l.shard IS NULL AND l.ids > 0) THEN
+        RAISE WARNING 'shards without a lane of their own are not declared'
+            USING DETAIL = 'The extension does not know which shards have used a lane that they share.',
+            HINT = 'Declare them with mint_sql.shard_create, and run mint_sql.snowflake_start_above with the largest id of each.';
+    END IF;
     FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard, l.last_id FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
         f := mint_sql.layout_fields(lane.layout);
         IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN

@@ -23,10 +23,6 @@ BEGIN
     ELSIF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'mint_sql') <> current_user THEN
         RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
             HINT = 'Run this as its owner, or drop the schema if it is empty.';
-    ELSIF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner <> current_user::regrole)
-        OR EXISTS (SELECT FROM pg_class WHERE relnamespace = 'mint_sql'::regnamespace AND relowner <> current_user::regrole) THEN
-        RAISE EXCEPTION 'schema "mint_sql" has functions or relations of another role' USING ERRCODE = 'insufficient_privilege',
-            HINT = 'Drop them, or make one role the owner of all.';
     ELSIF current_setting('mint_sql.back', true) IS DISTINCT FROM 'on' AND EXISTS (SELECT FROM pg_proc
         WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_time' AND prosqlbody IS NOT NULL) THEN
         RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -37,12 +33,31 @@ BEGIN
         EXECUTE format('REVOKE CREATE ON SCHEMA mint_sql FROM %s CASCADE', other);
     END LOOP;
 END $$;
+-- What another role has made in the schema, of any class, would run with this role's privileges.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_others() RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    other text;
+BEGIN
+    SELECT pg_describe_object(class, id, 0) || ' belongs to role ' || owner::regrole || '.' INTO other FROM (
+        SELECT tableoid AS class, oid AS id, pronamespace AS place, proowner AS owner FROM pg_proc
+        UNION ALL SELECT tableoid, oid, relnamespace, relowner FROM pg_class UNION ALL SELECT tableoid, oid, typnamespace, typowner FROM pg_type
+        UNION ALL SELECT tableoid, oid, oprnamespace, oprowner FROM pg_operator UNION ALL SELECT tableoid, oid, opcnamespace, opcowner FROM pg_opclass
+        UNION ALL SELECT tableoid, oid, opfnamespace, opfowner FROM pg_opfamily UNION ALL SELECT tableoid, oid, collnamespace, collowner FROM pg_collation
+        UNION ALL SELECT tableoid, oid, connamespace, conowner FROM pg_conversion UNION ALL SELECT tableoid, oid, stxnamespace, stxowner FROM pg_statistic_ext
+        UNION ALL SELECT tableoid, oid, dictnamespace, dictowner FROM pg_ts_dict UNION ALL SELECT tableoid, oid, cfgnamespace, cfgowner FROM pg_ts_config
+    ) AS o WHERE place = 'mint_sql'::regnamespace AND owner <> current_user::regrole LIMIT 1;
+    IF other IS NOT NULL THEN
+        RAISE EXCEPTION 'schema "mint_sql" has objects of another role' USING ERRCODE = 'insufficient_privilege',
+            DETAIL = upper(left(other, 1)) || substr(other, 2), HINT = 'Drop them, or make one role the owner of all.';
+    END IF;
+END
+$$;
+DO $$ BEGIN PERFORM mint_sql.refuse_others(); END $$;
 
 -- Functions of one expression have bodies that are bound to their operators when they are created, and are inlined by the
 -- planner. Those in PL/pgSQL have a search path of their own, or qualified operators where that would cost too much.
 
 -- Errors
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse(code text, message text, detail text DEFAULT NULL, hint text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -68,7 +83,6 @@ CREATE OR REPLACE FUNCTION mint_sql.refuse_problem(name text, whole text, proble
 RETURN CASE WHEN problem IS NOT NULL THEN mint_sql.refuse_text(name, whole, problem[1], coalesce(problem[3], '22P02'), problem[2]) END;
 
 -- Timestamps as microseconds since 1970. The zone is an interval, as PostgreSQL 18 looks up names such as UTC in the session's zone first.
-
 CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
     ELSE least(extract(epoch FROM at AT TIME ZONE interval '0') * 1000000, 9223372036854775807)::bigint END;
@@ -104,7 +118,6 @@ RETURN rtrim(rtrim(CASE WHEN micros < 1000000 THEN to_char(micros / 1000.0, 'FM9
 --     1 order (0 to 5)       4 bits of the shard, lower part   7 epoch, microseconds   10 shift of the shard
 --     2 bits of time         5 bits of the sequence            8 bits of a random start 11 shift of the sequence
 --     3 bits of the shard    6 tick, microseconds              9 shift of the time     12 last tick
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_names() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'sonyflake2', 'goflake', 'taobao', 'baidu', 'mastodon',
     'pgedge', 'tso', 'yitter', 'javascript', 'tsid', 'pgdog', 'pgdog_compact'];
@@ -122,7 +135,6 @@ BEGIN
     RETURN right(value, 2)::bigint;
 END
 $$;
-
 -- RFC 3339 and ISO 8601 with an offset, in the basic and the extended format.
 CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -171,7 +183,6 @@ BEGIN
     RETURN micros;
 END
 $$;
-
 -- The random start of a tick in bits.
 CREATE OR REPLACE FUNCTION mint_sql.layout_start(whole text, value text, seq bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE value WHEN 'zero' THEN 0 WHEN 'random' THEN seq - 1 ELSE coalesce(
@@ -279,11 +290,9 @@ BEGIN
         ARRAY[order_number, time, upper_bits, lower_bits, seq, coalesce(unit, base[6], 1000), epoch, start_bits]);
 END
 $$;
-
 -- The fields and the name of sequences of a layout that is not built in. layout_declare replaces these two functions.
 CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
 CREATE OR REPLACE FUNCTION mint_sql.lane_declared(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN NULL::text;
-
 -- Inlined, so that a layout that is built in or declared costs a comparison of texts.
 CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'instagram' THEN '{0,41,13,0,10,1000,1314220021721000,0,23,10,0,1099511627775}'::bigint[]
@@ -305,7 +314,6 @@ CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[] 
     WHEN 'pgdog' THEN '{0,41,10,0,12,1000,1764184395000000,0,22,12,0,2199023255551}'
     WHEN 'pgdog_compact' THEN '{0,41,6,0,6,1000,1764184395000000,0,12,6,0,2199023255551}'
     ELSE mint_sql.layout_declared(layout) END;
-
 DO $$ BEGIN
     IF pg_catalog.to_regtype('mint_sql.snowflake_layout') IS NULL THEN
         CREATE DOMAIN mint_sql.snowflake_layout AS text COLLATE "C" CHECK (pg_catalog.cardinality(mint_sql.layout_fields(VALUE)) > 0);
@@ -331,11 +339,8 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
 CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
 CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
-BEGIN
-    RETURN coalesce(mint_sql.layout_name(f), mint_sql.layout_definition(f));
-END
+DECLARE f constant bigint[] := mint_sql.layout_fields(layout);
+BEGIN RETURN coalesce(mint_sql.layout_name(f), mint_sql.layout_definition(f)); END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint, ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -380,7 +385,6 @@ END;
 COMMENT ON FUNCTION mint_sql.snowflake_layouts() IS 'Returns the built-in layouts';
 
 -- 64-bit ids: reading
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
     'The id is negative, or has bits or a timestamp that the layout cannot have.', 'Use the layout that the id was generated with.');
@@ -480,7 +484,6 @@ RETURN id >= mint_sql.snowflake_min(since, layout) AND id <= mint_sql.snowflake_
 COMMENT ON FUNCTION mint_sql.snowflake_between(bigint, timestamptz, timestamptz, mint_sql.snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
 -- 64-bit ids: making ids from parts
-
 CREATE OR REPLACE FUNCTION mint_sql.check_shard(shard integer, layout text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     last constant bigint := mint_sql.mask((mint_sql.layout_fields(layout))[3] + (mint_sql.layout_fields(layout))[4]);
@@ -530,7 +533,6 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 -- logged and moved a second ahead at a time: a session that commits a row has it before the row in the WAL. A crash empties the
 -- other two, and words continue above the ceiling. Only the owner can draw from a counter directly: the generator runs with the
 -- owner's privileges, and does not draw what it could not return, so calls that fail do not move a shard ahead of the clock.
-
 -- So many microseconds in words, and the last word.
 CREATE OR REPLACE FUNCTION mint_sql.words(micros bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN least(micros::double precision / f[6] * power(2::double precision, f[5]::double precision), 4e18::double precision)::bigint;
@@ -665,12 +667,12 @@ RETURN CASE WHEN (pg_sequence_parameters(floor)).cycle_option
 -- A crash would empty the ceiling too.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_unlogged(ceiling regclass) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT mint_sql.refuse('55000', format('sequence "%s" is unlogged', ceiling), 'After a crash, ids of its shard would repeat.',
-    format('Run ALTER SEQUENCE %s SET LOGGED.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
+    format('Run ALTER SEQUENCE %s SET LOGGED, and then mint_sql.snowflake_start_above with the largest id of the shard.', ceiling)) FROM pg_class WHERE oid = ceiling AND relpersistence <> 'p');
 -- If the declaration is rolled back, a later one does not know of its ids. Its transaction has the only lock of this mode.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_declaring(floor regclass) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN (SELECT mint_sql.refuse('55000', format('shard of sequence "%s" was declared in this transaction', floor),
     'If it is rolled back, a later declaration would repeat its ids.', 'Commit the transaction before the shard is used.')
-    FROM pg_locks WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
+    FROM pg_lock_status() WHERE pid = pg_backend_pid() AND relation = floor AND mode = 'AccessExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
 CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -716,26 +718,32 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (mint_sql.field(id, f[9], f[2]) << f
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
--- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws.
-CREATE OR REPLACE FUNCTION mint_sql.take_turn(floor regclass, shard integer, layout mint_sql.snowflake_layout) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+-- With so few ids a second, those that sessions draw at once and discard would be seconds: one session at a time draws, in the order in
+-- which they have come. The lock ends with the block, so the next id of a statement queues again, and no session holds two.
+CREATE OR REPLACE FUNCTION mint_sql.take_turn(counter regclass, floor regclass, ceiling regclass, f bigint[], shard integer, layout text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
-    id pg_catalog.int8;
+    tick bigint; word bigint;
 BEGIN
-    LOOP
-        BEGIN
-            IF pg_catalog.pg_try_advisory_xact_lock(key) THEN
-                PERFORM pg_catalog.set_config('mint_sql.turn', 'on', true);
-                id := mint_sql.snowflake_next_id(shard, layout);
-            END IF;
-            RAISE SQLSTATE 'MINT0';
-        EXCEPTION WHEN SQLSTATE 'MINT0' THEN
-            EXIT WHEN id IS NOT NULL;
-        END;
-        PERFORM pg_catalog.pg_sleep(0.005);
-    END LOOP;
-    RETURN id;
+    PERFORM pg_advisory_xact_lock((1835626100::bigint << 32) | floor::oid::bigint);
+    tick := mint_sql.now_tick(f);
+    word := pg_sequence_last_value(counter) + pg_sequence_last_value(floor);
+    IF tick NOT BETWEEN 0 AND f[12] THEN
+        PERFORM mint_sql.refuse_tick(tick, layout);
+    ELSIF word IS NULL THEN
+        PERFORM mint_sql.refuse_declaring(floor);
+    END IF;
+    IF word IS NULL OR word < (tick << f[5]::integer) - 1 OR word >= pg_sequence_last_value(ceiling) THEN
+        word := mint_sql.raise_floor(counter, floor, ceiling, f, mint_sql.first_word(tick, f) - 1) + pg_sequence_last_value(counter);
+    END IF;
+    IF word >= mint_sql.last_word(f) THEN
+        PERFORM mint_sql.refuse_end(layout);
+    END IF;
+    PERFORM mint_sql.lane_wait(mint_sql.tick_start((word + 1) >> f[5]::integer, f), shard, layout);
+    word := nextval(counter) + pg_sequence_last_value(floor);
+    RAISE SQLSTATE 'MINT0';
+EXCEPTION WHEN SQLSTATE 'MINT0' THEN
+    RETURN mint_sql.id_of(word, shard, f);
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
@@ -751,10 +759,7 @@ BEGIN
     IF ceiling IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, name);
     ELSIF (f[6] OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.>) 99 THEN
-        IF (pg_catalog.current_setting('mint_sql.turn', true) OPERATOR(pg_catalog.=) 'on') IS NOT TRUE THEN
-            RETURN mint_sql.take_turn(floor, shard, layout);
-        END IF;
-        top := pg_catalog.pg_sequence_last_value(ceiling);
+        RETURN mint_sql.take_turn(counter, floor, ceiling, f, shard, name);
     END IF;
     -- The id is of the time at which the call began, or of a later one.
     now := mint_sql.now_tick(f);
@@ -895,7 +900,6 @@ FROM (
 COMMENT ON VIEW mint_sql.shards IS 'Shows the shards that are declared, and the last id of each';
 
 -- UUIDs of version 7
-
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_of(micros bigint) RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN encode(int8send(((micros / 1000) << 16) | 28672 | (((micros % 1000) << 12) / 1000))
     || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
@@ -946,7 +950,6 @@ RETURN id >= mint_sql.uuid_v7_min(since) AND id <= mint_sql.uuid_v7_max_before(u
 COMMENT ON FUNCTION mint_sql.uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
 -- ULIDs
-
 CREATE OR REPLACE FUNCTION mint_sql.ulid_min(at timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN (mint_sql.first_milli(mint_sql.micros(at)) || '00000000000000000000')::uuid;
 COMMENT ON FUNCTION mint_sql.ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
@@ -963,9 +966,7 @@ COMMENT ON FUNCTION mint_sql.ulid_max_before(timestamptz) IS 'Returns the larges
 CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
 RETURN id >= mint_sql.ulid_min(since) AND id <= mint_sql.ulid_max_before(until);
 COMMENT ON FUNCTION mint_sql.ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
-
 -- A text in base 32 with 26 digits: ULIDs in either case of the letters, TypeIDs in lower case.
-
 CREATE OR REPLACE FUNCTION mint_sql.ascii_upper(whole text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 CREATE OR REPLACE FUNCTION mint_sql.ascii_lower(whole text) RETURNS text
@@ -1022,7 +1023,6 @@ CREATE OR REPLACE FUNCTION mint_sql.ulid_time(id text) RETURNS timestamptz LANGU
 COMMENT ON FUNCTION mint_sql.ulid_time(text) IS 'Returns when a ULID was generated';
 
 -- TypeIDs
-
 CREATE OR REPLACE FUNCTION mint_sql.prefix_problem(prefix text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
     WHEN mint_sql.length_problem(prefix) IS NOT NULL THEN mint_sql.length_problem(prefix)
     WHEN prefix ~ '[^abcdefghijklmnopqrstuvwxyz_]' THEN 'the prefix has characters other than a to z and the underscore'
@@ -1049,7 +1049,6 @@ BEGIN
         ELSE mint_sql.base32_problem(substring(whole FROM '[^_]*$'), '0123456789abcdefghjkmnpqrstvwxyz', 'TypeID') END;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid(prefix text, id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     name constant text COLLATE "C" := prefix;
@@ -1080,7 +1079,6 @@ $$;
 COMMENT ON FUNCTION mint_sql.typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
 
 -- 64-bit ids as short text
-
 CREATE OR REPLACE FUNCTION mint_sql.encoding_digits(encoding text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     CASE encoding COLLATE "C"
@@ -1118,7 +1116,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_to_text(bigint, text) IS 'Returns an id as short text';
-
 CREATE OR REPLACE FUNCTION mint_sql.id_from_text(id text, encoding text DEFAULT 'base58') RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1185,14 +1182,17 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_from_text(text, text) IS 'Returns the id of a text that id_to_text returned';
-
 -- What a run of the file over another has replaced, and comments. The search path is the caller's again.
 DO $$ DECLARE
     f regprocedure;
 BEGIN
+    -- Again, as a transaction that was open before can have made some.
+    PERFORM mint_sql.refuse_others();
     PERFORM mint_sql.layout_declare();
+    PERFORM mint_sql.revoke(CASE relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || oid::regclass, relacl) FROM pg_class
+    WHERE relnamespace = 'mint_sql'::regnamespace AND relkind IN ('S', 'v');
     PERFORM mint_sql.revoke('FUNCTION ' || oid::regprocedure, coalesce(proacl, acldefault('f', proowner))) FROM pg_proc
-    WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'snowflake_start_above');
+    WHERE pronamespace = 'mint_sql'::regnamespace AND proname IN ('layout_declare', 'revoke', 'shard_create', 'raise_floor', 'take_turn', 'snowflake_start_above');
     FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
     END LOOP;

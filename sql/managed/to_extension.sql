@@ -90,7 +90,7 @@ BEGIN
             EXIT;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             IF clock_timestamp() > now() + patience THEN
-                lock_holders := (SELECT string_agg(DISTINCT coalesce(pid::text, 'prepared'), ', ') FROM pg_locks
+                lock_holders := (SELECT string_agg(DISTINCT coalesce(pid::text, 'prepared'), ', ') FROM pg_lock_status()
                     WHERE relation = sequence::regclass AND granted);
                 RAISE EXCEPTION 'transactions that have drawn ids have not ended' USING ERRCODE = 'lock_not_available',
                     DETAIL = format('Processes that have drawn from sequence %s: %s.', sequence, lock_holders),

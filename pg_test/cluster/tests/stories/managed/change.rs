@@ -4,7 +4,7 @@ use super::{FILE, install};
 use mint_cluster::{Server, Session, assert_ascending};
 
 const TO: &str = include_str!("../../../../../sql/managed/to_extension.sql");
-const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
+pub(super) const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
 
 /// What the tables are made of, and the files in which they are stored.
 const SHAPE: &str = "SELECT string_agg(concat_ws(' ', c.relname, c.relfilenode, pg_get_expr(d.adbin, d.adrelid), pg_get_indexdef(i.indexrelid),
@@ -177,7 +177,7 @@ fn nothing_of_other_roles_is_called() {
 const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
 
 /// A server with the extension, and with the file's shards 7 and 8.
-fn prepared(name: &str) -> Server {
+pub(super) fn prepared(name: &str) -> Server {
     let server = Server::build(name).start_empty();
     let mut owner = server.connect("postgres");
     install(&mut owner);

@@ -86,6 +86,8 @@ fn slow_layouts_run_2_s_ahead_and_wait() {
     ] {
         session.run(&format!("SELECT mint_sql.shard_create(7, '{layout}')"));
         let lists = draw_at_once(&server, "postgres", 12, |session, _| {
+            // A setting, which every role has, gives no turn.
+            session.run("SET mint_sql.turn = 'on'");
             (0..2)
                 .map(|_| {
                     session.one(&format!(

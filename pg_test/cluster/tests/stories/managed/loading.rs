@@ -61,15 +61,57 @@ fn default_privileges_let_nobody_move_shards() {
     };
     refused("after the first run");
     // What an older file has left is revoked by a newer one.
-    owner.run("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mint_sql TO app; GRANT ALL ON SCHEMA mint_sql TO app");
+    owner.run("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mint_sql TO app; GRANT ALL ON SCHEMA mint_sql TO app; GRANT ALL ON ALL SEQUENCES IN SCHEMA mint_sql TO app, PUBLIC; GRANT ALL ON mint_sql.shards TO app");
     owner.run(&format!("BEGIN; {FILE} COMMIT"));
     refused("after the second run");
     assert_ascending(&[first, app.one(NEXT)]);
+}
 
-    // A function of another role in the schema would be called as the owner.
+/// What another role has made in the schema, of any class, would be called as the owner.
+#[test]
+fn objects_of_other_roles_are_refused() {
+    let server = Server::build("managed: objects of others").start_empty();
+    let mut owner = server.connect("postgres");
+    install(&mut owner);
+    owner.run("CREATE ROLE app LOGIN");
+    let mut app = server.connect_as("app", "postgres");
+    for (make, class) in [
+        (
+            "FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1",
+            "Function",
+        ),
+        ("TABLE mint_sql.evil ()", "Table"),
+        ("DOMAIN mint_sql.evil AS text CHECK (VALUE <> '')", "Type"),
+        (
+            "OPERATOR mint_sql.@@@ (RIGHTARG = bigint, FUNCTION = pg_catalog.int8um)",
+            "Operator",
+        ),
+        ("COLLATION mint_sql.evil FROM \"C\"", "Collation"),
+        (
+            "TEXT SEARCH CONFIGURATION mint_sql.evil (COPY = pg_catalog.simple)",
+            "Text search configuration",
+        ),
+    ] {
+        owner.run("GRANT CREATE ON SCHEMA mint_sql TO app");
+        app.run(&format!("CREATE {make}"));
+        let refusal = owner.refusal(&format!("BEGIN; {FILE} COMMIT"));
+        assert_eq!(refusal.code, "42501", "{refusal}");
+        assert!(
+            refusal.to_string().contains(&format!("{class} ")),
+            "{refusal}"
+        );
+        owner.run("ROLLBACK");
+        app.run("DROP OWNED BY app");
+    }
+    // One that a transaction makes which was open at the first check, before the file has ended.
     owner.run("GRANT CREATE ON SCHEMA mint_sql TO app");
-    app.run("CREATE FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1");
-    let refusal = owner.refusal(&format!("BEGIN; {FILE} COMMIT"));
+    app.run("BEGIN; CREATE FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1");
+    let (start, end) = FILE
+        .rsplit_once("DO $$ DECLARE")
+        .expect("the last statement of the file");
+    owner.run(&format!("BEGIN; {start}"));
+    app.run("COMMIT");
+    let refusal = owner.refusal(&format!("DO $$ DECLARE{end}"));
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 

@@ -1,5 +1,6 @@
 //! Ids in SQL alone, of `sql/managed`: equal to those of the extension, unique through faults, and the way to the extension.
 
+mod back;
 mod change;
 mod dumps;
 mod equal;
@@ -8,6 +9,7 @@ mod limits;
 mod loading;
 mod rights;
 mod transactions;
+mod turns;
 
 use mint_cluster::Session;
 

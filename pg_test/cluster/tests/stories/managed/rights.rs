@@ -195,12 +195,7 @@ fn paths_are_pinned() {
          WHERE pronamespace = 'mint_sql'::regnamespace AND prosqlbody IS NULL AND proconfig IS DISTINCT FROM '{\"search_path=pg_catalog, pg_temp\"}'
          ORDER BY 1",
     );
-    assert_eq!(
-        open,
-        [
-            "raise_floor", "snowflake_next_id", "snowflake_time", "take_turn"
-        ]
-    );
+    assert_eq!(open, ["raise_floor", "snowflake_next_id", "snowflake_time"]);
     let definer: Vec<String> = session.column(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND prosecdef ORDER BY 1",
     );
