@@ -81,6 +81,9 @@ INSERT INTO rest VALUES (NULL);
 SELECT count(*) FROM rest WHERE snowflake_time(id) > '2026-03-01' OR id IS NULL;
 SELECT count(*) FROM rest WHERE id IS NOT NULL AND (snowflake_time(id) > '2026-03-01' OR now() IS NOT NULL);
 SELECT count(*) FROM generate_series(1, 3) n LEFT JOIN rest ON n = 4 WHERE snowflake_time(id) IN ('2026-03-01', '2026-03-02') OR n > 1;
+-- Within an OR it makes them forget the default partition as well.
+SELECT count(*) FROM rest WHERE (snowflake_time(id) BETWEEN '2026-01-01' AND '2026-01-20' OR id IS NOT NULL) AND snowflake_time(id) IN ('2026-01-05', '2026-03-01', '2026-03-02');
+SELECT count(*) FROM rest WHERE snowflake_time(id) < '2026-01-20' OR id IS NOT NULL;
 DELETE FROM rest WHERE id IS NULL OR snowflake_time(id) < '2026-01-01';
 DROP TABLE rest;
 

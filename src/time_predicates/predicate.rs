@@ -163,72 +163,54 @@ pub unsafe fn candidates(condition: *mut pg_sys::Node, table: pg_sys::Index) -> 
     }
 }
 
-/// Returns whether candidates in a condition say that it is true only of rows in which a column is not null.
-///
-/// # Safety
-/// A node of the planner's.
-pub unsafe fn needs_value(
-    condition: *mut pg_sys::Node,
-    table: pg_sys::Index,
-    column: pg_sys::AttrNumber,
-) -> bool {
-    // SAFETY: as the caller says; the tag says what the node is.
-    unsafe {
-        let needs = |part| needs_value(part, table, column);
-        match as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
-            Some(several) => match (*several).boolop {
-                pg_sys::BoolExprType::AND_EXPR => nodes((*several).args).any(needs),
-                pg_sys::BoolExprType::OR_EXPR => nodes((*several).args).all(needs),
-                _ => false,
-            },
-            None => candidate(condition, table).is_some_and(|found| found.column == column),
-        }
-    }
+/// Where conditions say that a column is not null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotNull {
+    Nowhere,
+    /// One of those that must all be true.
+    Alone,
+    /// A part of a condition.
+    Within,
 }
 
-/// Returns whether one of some conditions is that a column is not null.
+/// Returns where conditions say that a column of a table is not null.
 ///
 /// # Safety
-/// A list of nodes of the planner's.
-pub unsafe fn any_not_null(
-    conditions: *mut pg_sys::List,
+/// A join tree, conditions of the planner's, or null.
+pub unsafe fn not_null(
+    tree: *mut pg_sys::Node,
     table: pg_sys::Index,
     number: pg_sys::AttrNumber,
-) -> bool {
-    // SAFETY: as the caller says; the tag says what the node is.
-    unsafe {
-        nodes(conditions).any(|condition| {
-            as_node::<pg_sys::NullTest>(condition, NodeTag::T_NullTest).is_some_and(|test| {
-                (*test).nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
-                    && column((*test).arg.cast()).is_some_and(|column| {
-                        column.varno as pg_sys::Index == table && column.varattno == number
-                    })
-            })
-        })
-    }
-}
-
-/// Calls `each` for each list of conditions of a join tree.
-///
-/// # Safety
-/// A join tree of the planner's, after its conditions were made lists of conditions that must all be true.
-pub unsafe fn each_list(tree: *mut pg_sys::Node, each: &mut dyn FnMut(*mut pg_sys::List)) {
+) -> NotNull {
     // SAFETY: as the caller says; the tag says what a node is.
     unsafe {
-        match tree.as_ref().map(|node| node.type_) {
+        let of = |part: *mut pg_sys::Node| not_null(part, table, number);
+        let most = |list: *mut pg_sys::List| nodes(list).map(of).max();
+        let found = match tree.as_ref().map(|node| node.type_) {
+            Some(NodeTag::T_NullTest) => {
+                let test = &*tree.cast::<pg_sys::NullTest>();
+                let is_it = |column: &pg_sys::Var| {
+                    column.varno as pg_sys::Index == table && column.varattno == number
+                };
+                (test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+                    && column(test.arg.cast()).is_some_and(is_it))
+                .then_some(NotNull::Alone)
+            }
+            Some(NodeTag::T_BoolExpr) => most((*tree.cast::<pg_sys::BoolExpr>()).args)
+                .filter(|&found| found != NotNull::Nowhere)
+                .map(|_| NotNull::Within),
+            Some(NodeTag::T_List) => most(tree.cast()),
             Some(NodeTag::T_FromExpr) => {
                 let from = &*tree.cast::<pg_sys::FromExpr>();
-                each(from.quals.cast());
-                nodes(from.fromlist).for_each(|part| each_list(part, each));
+                most(from.fromlist).max(Some(of(from.quals)))
             }
             Some(NodeTag::T_JoinExpr) => {
                 let join = &*tree.cast::<pg_sys::JoinExpr>();
-                each(join.quals.cast());
-                each_list(join.larg, each);
-                each_list(join.rarg, each);
+                [join.larg, join.rarg, join.quals].map(of).into_iter().max()
             }
-            _ => {}
-        }
+            _ => None,
+        };
+        found.unwrap_or(NotNull::Nowhere)
     }
 }
 

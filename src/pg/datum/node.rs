@@ -127,25 +127,6 @@ pub unsafe fn timestamptz(at: pg_sys::TimestampTz) -> *mut pg_sys::Node {
     }
 }
 
-/// Makes the least value of a type of ids: a bigint, or one of bytes.
-///
-/// # Safety
-/// A type of fixed length, and this runs in the planner's memory.
-pub unsafe fn least(of: pg_sys::Oid) -> *mut pg_sys::Node {
-    // SAFETY: the length is that of the type; a value by reference has as many bytes.
-    unsafe {
-        let (mut length, mut by_value) = (0, false);
-        pg_sys::get_typlenbyval(of, &raw mut length, &raw mut by_value);
-        let value = if by_value {
-            pg_sys::Datum::from(i64::MIN)
-        } else {
-            pg_sys::palloc0(length.unsigned_abs().into()).into()
-        };
-        let none = pg_sys::InvalidOid;
-        pg_sys::makeConst(of, -1, none, length.into(), value, false, by_value).cast()
-    }
-}
-
 /// Returns the number that a bigint constant is; none for NULL.
 ///
 /// # Safety

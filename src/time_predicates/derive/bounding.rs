@@ -2,7 +2,7 @@
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
-use crate::pg::datum::node::{call, compare, constant, copy, int8, least, list, timestamptz};
+use crate::pg::datum::node::{call, compare, constant, copy, int8, list, timestamptz};
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::key::Table;
 use crate::time_predicates::predicate::Candidate;
@@ -61,26 +61,6 @@ pub(super) struct Derived {
 }
 
 impl Planning {
-    /// Returns a bound that every id is within but NULL, for a key of partitions.
-    ///
-    /// Beside conditions of which some must be true, IS NOT NULL makes releases of PostgreSQL 15 and 16 forget the default
-    /// partition: `id IS NOT NULL AND (id = 5 OR id = 7)`. min() and max() add it. Another bound keeps it apart.
-    pub(super) unsafe fn least(self, found: &Candidate) -> Option<Bounding> {
-        // SAFETY: nodes of the planner's.
-        unsafe {
-            if (*self.table.planned).part_scheme.is_null() {
-                return None;
-            }
-            let operator = self.operator(found, GREATER_EQUAL)?;
-            Some(Bounding {
-                comparison: compare(operator, copy(found.id), least(pg_sys::exprType(found.id))),
-                side: (found.column, GREATER_EQUAL),
-                is_end: true,
-                at: Some(i64::MIN),
-            })
-        }
-    }
-
     /// Returns the bounds that follow from a comparison, if that is right and of use.
     pub(super) unsafe fn bounds(self, found: &Candidate, is_inner: bool) -> Option<Derived> {
         // SAFETY: nodes of the planner's.

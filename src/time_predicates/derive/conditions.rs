@@ -5,7 +5,7 @@ use crate::pg::datum::node::{any_of, as_node, elements, list};
 use crate::time_predicates::derive::bounding::{Derived, Planning};
 use crate::time_predicates::key::Table;
 use crate::time_predicates::predicate::{
-    Candidate, Form, any_not_null, candidate, candidates, each_list, needs_value,
+    Candidate, Form, NotNull, candidate, candidates, not_null,
 };
 use crate::time_predicates::{estimate, setting};
 use pgrx::pg_sys;
@@ -88,7 +88,7 @@ impl Planning {
             pg_sys::check_stack_depth();
             let found: Vec<(*mut pg_sys::Node, Derived)> = nodes(conditions)
                 .map(|condition| {
-                    let derived = self.derived(condition, conditions, is_inner);
+                    let derived = self.derived(condition, is_inner);
                     (condition, derived.unwrap_or_default())
                 })
                 .collect();
@@ -120,13 +120,8 @@ impl Planning {
         }
     }
 
-    /// Returns what follows from a condition, which is one of several.
-    unsafe fn derived(
-        self,
-        condition: *mut pg_sys::Node,
-        conditions: *mut pg_sys::List,
-        is_inner: bool,
-    ) -> Option<Derived> {
+    /// Returns what follows from a condition.
+    unsafe fn derived(self, condition: *mut pg_sys::Node, is_inner: bool) -> Option<Derived> {
         // SAFETY: a node of the planner's, whose tag says what it is.
         unsafe {
             let own = (*self.table.planned).relid;
@@ -135,16 +130,11 @@ impl Planning {
                 if found.is_empty() {
                     return None;
                 }
-                let mut bounds = Vec::new();
-                for found in &found {
-                    // Where another part of the condition can be true of an id that is null, no bound follows from it.
-                    if needs_value(condition, own, found.column)
-                        || any_not_null(conditions, own, found.column)
-                    {
-                        bounds.extend(self.least(found));
-                    } else if !is_inner && self.is_kept_apart_from(found) {
-                        return None;
-                    }
+                if found
+                    .iter()
+                    .any(|found| self.forgets(found, NotNull::Alone))
+                {
+                    return None;
                 }
                 // One of them is true: in each, bounds have the place that they would have alone.
                 let extended = nodes((*parts).args).map(|part| {
@@ -153,14 +143,18 @@ impl Planning {
                 });
                 let any = Some(any_of(extended));
                 return Some(Derived {
-                    bounds,
+                    bounds: Vec::new(),
                     any,
                     is_equivalent: true,
                 });
             }
             let found = candidate(condition, own)?;
             if found.form != Form::Any {
-                return self.bounds(&found, is_inner);
+                let forgets = self.forgets(&found, NotNull::Within);
+                return (!forgets).then(|| self.bounds(&found, is_inner)).flatten();
+            }
+            if self.forgets(&found, NotNull::Alone) {
+                return None;
             }
             let with =
                 elements(found.with).filter(|all| (1..=MOST_ELEMENTS).contains(&all.len()))?;
@@ -182,27 +176,30 @@ impl Planning {
                 pg_sys::make_ands_explicit(all).cast()
             }));
             Some(Derived {
-                bounds: self.least(&found).into_iter().collect(),
+                bounds: Vec::new(),
                 any: Some(any),
                 is_equivalent,
             })
         }
     }
 
-    /// Returns whether a condition that has no bound of all ids must stay as it is: another part of the query says that the id
-    /// is not null, see [`Planning::least`].
-    unsafe fn is_kept_apart_from(self, found: &Candidate) -> bool {
-        // SAFETY: structures of the planner's.
+    /// Returns whether PostgreSQL forgets the default partition if bounds follow from a condition: releases of 15 and 16, where
+    /// the query says as much as `least` of that the id is not null. `id IS NOT NULL AND (id = 5 OR id = 7)` is enough for
+    /// that, as min() and max() write it; so is a part of an OR, beside a bound.
+    unsafe fn forgets(self, found: &Candidate, least: NotNull) -> bool {
+        // SAFETY: structures of the planner's; the table has its entry.
         unsafe {
-            let own = (*self.table.planned).relid;
-            let mut is_said = false;
-            let tree = (*(*self.root).parse).jointree.cast();
-            !(*self.table.planned).part_scheme.is_null() && {
-                each_list(tree, &mut |list| {
-                    is_said |= any_not_null(list, own, found.column)
-                });
-                is_said
+            let planned = &*self.table.planned;
+            if !cfg!(any(feature = "pg15", feature = "pg16")) || planned.part_scheme.is_null() {
+                return false;
             }
+            let entry = *(*self.root).simple_rte_array.add(planned.relid as usize);
+            [
+                (*(*self.root).parse).jointree.cast(),
+                (*entry).securityQuals.cast(),
+            ]
+            .into_iter()
+            .any(|tree| not_null(tree, planned.relid, found.column) >= least)
         }
     }
 }

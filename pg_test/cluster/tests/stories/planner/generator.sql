@@ -109,7 +109,7 @@ DECLARE
     made text;
 BEGIN
     -- Nothing is derived of an OR with something else or of <>, so they can meet foreign ids in one plan and not in another.
-    CASE differ.below(CASE WHEN foreign_ids THEN 16 ELSE 21 END)
+    CASE differ.below(CASE WHEN foreign_ids THEN 16 ELSE 23 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
         WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
@@ -130,6 +130,8 @@ BEGIN
         -- Of an id that is null, as of a row that an outer join has not found, the other part can be true.
         WHEN 17 THEN made := format('(%s %s %s OR %%1$s.id IS NULL)', time_of, op, a);
         WHEN 18 THEN made := format('(%s %s %s OR coalesce(%%1$s.n, 7) %s %s)', time_of, op, a, differ.pick('<', '>', '='), differ.below(30));
+        WHEN 20 THEN made := format('(%s %s %s OR %%1$s.id IS NOT NULL)', time_of, op, a);
+        WHEN 21 THEN made := format('(%s BETWEEN %s AND %s OR %%1$s.n < %s AND %%1$s.id IS NOT NULL)', time_of, a, b, differ.below(30));
         WHEN 19 THEN made := format('(%s %s OR %s IS NULL)', time_of, differ.list(known), time_of);
         ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
     END CASE;
@@ -157,7 +159,7 @@ DECLARE
     typ text; own text; minimum text; maximum text;
     rows int := 20 + differ.below(150);
     kind text := differ.pick('key', 'key', 'unique', 'brin', 'two', 'partial', 'range', 'range', 'hash', 'children', 'none');
-    at timestamptz; cut text[];
+    at timestamptz; cut text[]; one text;
 BEGIN
     -- A table that nothing is derived for can be read where it was not before, as another one is read in another order.
     -- A foreign id in it is an error then.
@@ -217,8 +219,18 @@ BEGIN
     IF kind = 'range' THEN
         EXECUTE 'SELECT array_agg(v::text) FROM (SELECT id AS v FROM (SELECT id FROM made WHERE id IS NOT NULL ORDER BY random() LIMIT 3) s ORDER BY id) s' INTO cut;
         FOR i IN 2..coalesce(array_length(cut, 1), 0) LOOP
-            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || i, name, cut[i - 1], cut[i]);
+            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || i, name, cut[i - 1], cut[i])
+                || CASE i WHEN 3 THEN ' PARTITION BY RANGE (id)' ELSE '' END;
         END LOOP;
+        -- One of them has a part and a default partition of its own.
+        IF array_length(cut, 1) = 3 THEN
+            EXECUTE 'SELECT v::text FROM (SELECT id AS v FROM made WHERE id > $1::text::' || typ || ' AND id < $2::text::' || typ
+                || ' ORDER BY random() LIMIT 1) s' INTO one USING cut[2], cut[3];
+            IF one IS NOT NULL THEN
+                EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || '3_part', name || 3, cut[2], one);
+            END IF;
+            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '3_rest', name || 3);
+        END IF;
         EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '_rest', name);
     ELSIF kind = 'hash' THEN
         FOR i IN 0..1 LOOP
