@@ -211,6 +211,15 @@ CREATE TABLE pair (a int, b serial, PRIMARY KEY (a, b));
 SELECT note FROM mint.convert_plan('pair', 'b', 'snowflake_next_id(5)');
 CREATE TABLE small (id serial PRIMARY KEY CHECK (id < 1000000));
 SELECT regexp_replace(note, '[0-9]{12,}', 'N') FROM mint.convert_plan('small', 'id', 'snowflake_next_id(5)');
+-- Checks and indexes that raise an error for new ids; not those whose predicate has none of these.
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+ALTER TABLE small DROP CONSTRAINT small_id_check, ADD CONSTRAINT cast_check CHECK (id::positive > 0);
+SELECT regexp_replace(note, '[0-9]{12,}', 'N') FROM mint.convert_plan('small', 'id', 'snowflake_next_id(5)');
+ALTER TABLE small DROP CONSTRAINT cast_check;
+CREATE INDEX fits ON small ((id * 1000)) WHERE id < 1000000;
+SELECT regexp_replace(note, '[0-9]{12,}', 'N') FROM mint.convert_plan('small', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'blocker%';
+CREATE INDEX thousands ON small ((id % 7), (id * 1000));
+SELECT regexp_replace(note, '[0-9]{12,}', 'N') FROM mint.convert_plan('small', 'id', 'snowflake_next_id(5)');
 -- A bigint that refers to an integer keeps its index.
 CREATE TABLE narrow (id serial PRIMARY KEY); CREATE TABLE wide (id bigint REFERENCES narrow UNIQUE);
 SELECT * FROM steps('narrow', 'id', 'snowflake_next_id(5)');

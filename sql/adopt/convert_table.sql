@@ -259,6 +259,27 @@ SELECT jsonb_build_object(
       )
       AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
   ),
+  -- The indexes with expressions or a predicate of the column alone, which an INSERT evaluates.
+  'evaluated', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'name', c.relname,
+        'quoted', format('%I.%I', n.nspname, c.relname),
+        'expressions', pg_get_expr(i.indexprs, i.indrelid),
+        'predicate', pg_get_expr(i.indpred, i.indrelid)
+      )
+      ORDER BY c.relname
+    )
+    FROM pg_index AS i
+    JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE i.indrelid = t.oid
+      AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT
+        FROM regexp_matches(concat(i.indexprs::text, i.indpred::text), ':varattno (-?[0-9]+) ', 'g') AS m (part)
+        WHERE m.part[1] <> t.attnum::text
+      )
+  ),
   'default_roles', (
     SELECT jsonb_agg(DISTINCT CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END)
     FROM pg_default_acl AS d

@@ -40,6 +40,9 @@ pub struct TargetTable {
     /// Of the column alone, and of its domain.
     #[serde(deserialize_with = "list")]
     pub checks: Vec<TargetCheck>,
+    /// With expressions or a predicate of the column alone.
+    #[serde(deserialize_with = "list")]
+    pub evaluated: Vec<TargetIndex>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
     #[serde(deserialize_with = "list")]
     pub default_roles: Vec<Option<String>>,
@@ -87,6 +90,15 @@ pub struct TargetCheck {
     pub text: String,
     /// The domain that it is of, quoted; none if it is of the table.
     pub domain: Option<String>,
+}
+
+/// An index that an INSERT evaluates expressions for.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TargetIndex {
+    pub name: String,
+    pub quoted: String,
+    pub expressions: Option<String>,
+    pub predicate: Option<String>,
 }
 
 /// A partition or child.

@@ -4,6 +4,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
+use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
 
 /// Returns the largest id of the table, read by its indexes.
@@ -26,14 +27,18 @@ pub fn meet(table: &TargetTable, floor: Floor) -> Option<Blocker> {
         .or_else(|| mislead(table))
         .or_else(|| lack_partition(table, id))
         .or_else(|| fail_check(table, id))
+        .or_else(|| fail_index(table, id))
 }
 
-/// Checks that the checks of the column and of its domain take the smallest new id.
+/// Checks that the checks of the column and of its domain take the smallest new id, and that indexes do.
 pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
-    mislead(table).or_else(|| fail_check(table, floor.saturating_add(1)))
+    let id = floor.saturating_add(1);
+    mislead(table)
+        .or_else(|| fail_check(table, id))
+        .or_else(|| fail_index(table, id))
 }
 
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
@@ -48,11 +53,16 @@ fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
     ))
 }
 
-/// Returns whether an expression of a column is not false for an id.
-fn holds(table: &TargetTable, id: i64, column: &str, expression: &str) -> bool {
-    let value =
-        format!("({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {column}) AS one");
-    table.access().evaluate(&value) != Some(false)
+/// Evaluates an expression of a column for an id. Returns the message of its error, if it raises one.
+fn evaluate(
+    table: &TargetTable,
+    id: i64,
+    column: &str,
+    expression: &str,
+) -> Result<Option<bool>, String> {
+    let value = format!("{expression} FROM (SELECT '{id}'::int8 AS {column}) AS one");
+    transaction::caught(|| table.access().evaluate(&value))
+        .map_err(|error| transaction::message(&error).to_owned())
 }
 
 /// Checks that each check calls for the id what it calls for others: the server looks up its names again.
@@ -71,7 +81,15 @@ fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {
         Some(_) => "value".to_owned(),
         None => column.clone(),
     };
-    let check = checks.find(|check| !holds(table, id, &name_in(check), &check.text))?;
+    let (check, why) = checks.find_map(|check| {
+        let condition = format!("({}) IS NOT FALSE", check.text);
+        let why = match evaluate(table, id, &name_in(check), &condition) {
+            Ok(Some(false)) => "fails it".to_owned(),
+            Ok(_) => return None,
+            Err(error) => format!("raises an error: {error}"),
+        };
+        Some((check, why))
+    })?;
     let (name, text) = (&check.name, &check.text);
     let constraint = sql::quoted_exactly(name);
     let (of, alter) = match &check.domain {
@@ -83,9 +101,34 @@ fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {
     };
     Some(Blocker::state(
         format!("check constraint \"{name}\" of {of} refuses new ids"),
-        format!("It is {text}, and an id like {id} fails it."),
+        format!("It is {text}, and an id like {id} {why}."),
         format!("Use ALTER {alter} DROP CONSTRAINT {constraint}, or a default whose ids pass it."),
     ))
+}
+
+/// Checks that no index raises an error for the id, unless its expressions could call for it what they call for no other.
+fn fail_index(table: &TargetTable, id: i64) -> Option<Blocker> {
+    let column = (table.oid.into(), table.column().number);
+    if table.evaluated.is_empty() || !rebound::blockers(&[column], Texts::All).is_empty() {
+        return None;
+    }
+    let column = table.quoted_column();
+    table.evaluated.iter().find_map(|index| {
+        let of_row = index.expressions.as_ref();
+        let of_row = of_row.map_or_else(|| "0".to_owned(), |all| format!("pg_catalog.num_nulls({all})"));
+        let condition = index.predicate.as_deref().unwrap_or("true");
+        let value = format!("(CASE WHEN {condition} THEN {of_row} END) IS NULL");
+        let error = evaluate(table, id, &column, &value).err()?;
+        let (name, quoted) = (&index.name, &index.quoted);
+        Some(Blocker::state(
+            format!(
+                "index \"{name}\" of table \"{}\" refuses new ids",
+                table.name
+            ),
+            format!("An id like {id} raises an error: {error}."),
+            format!("Use DROP INDEX {quoted}, or a default whose ids it can have."),
+        ))
+    })
 }
 
 fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
@@ -97,7 +140,9 @@ fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
     let any: Vec<String> = constraints
         .map(|text| format!("({})", text.as_deref().unwrap_or("true")))
         .collect();
-    (!holds(table, id, &table.quoted_column(), &any.join(" OR "))).then(|| {
+    let condition = format!("({}) IS NOT FALSE", any.join(" OR "));
+    let holds = evaluate(table, id, &table.quoted_column(), &condition);
+    (holds == Ok(Some(false))).then(|| {
         Blocker::state(
             format!("table \"{}\" has no partition for new ids", table.name),
             format!("It is partitioned by the column, and an id like {id} has none."),
