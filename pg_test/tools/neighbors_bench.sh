@@ -51,38 +51,6 @@ fill() {
         -c 'VACUUM ANALYZE'
 }
 
-bench() { as_server_user "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1 || true; }
-
-start_bench() {
-    server_dir "$dir"
-    as_server_user "$bin/initdb" -D "$dir/data" -U postgres -E UTF8 --no-locale --no-sync --auth=trust
-    as_server_user tee -a "$dir/data/postgresql.conf" >/dev/null <<END
-listen_addresses = ''
-unix_socket_directories = '$dir'
-shared_preload_libraries = 'timescaledb, pg_mint'
-timescaledb.telemetry_level = off
-shared_buffers = 1GB
-max_wal_size = 8GB
-fsync = off
-timezone = 'UTC'
-max_parallel_workers_per_gather = 0
-END
-    as_server_user "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start
-    sql -c 'CREATE EXTENSION timescaledb' -c 'CREATE EXTENSION pg_mint'
-}
-
-# A year of rows in each of two hypertables.
-fill() {
-    local at="timestamptz '2025-01-01' + interval '365 days' * (n / $ROWS.0)"
-    sql -c "CREATE TABLE of_snowflake (id bigint PRIMARY KEY, amount float8)" \
-        -c "SELECT create_hypertable('of_snowflake', by_range('id', snowflake_span('1 day')))" \
-        -c "INSERT INTO of_snowflake SELECT snowflake_encode($at, (n % 8)::int, n % 1024), n FROM generate_series(0, $ROWS - 1) AS n" \
-        -c "CREATE TABLE of_uuid (id uuid PRIMARY KEY, amount float8)" \
-        -c "SELECT create_hypertable('of_uuid', by_range('id', interval '1 day'))" \
-        -c "INSERT INTO of_uuid SELECT uuid_v7($at), n FROM generate_series(0, $ROWS - 1) AS n" \
-        -c 'VACUUM ANALYZE'
-}
-
 # Milliseconds of a form, the median of the rounds of one session, whose first statement fills its caches.
 measure() {
     local table setting condition round
