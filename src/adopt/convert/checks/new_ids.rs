@@ -115,7 +115,10 @@ fn fail_index(table: &TargetTable, id: i64) -> Option<Blocker> {
     let column = table.quoted_column();
     table.evaluated.iter().find_map(|index| {
         let of_row = index.expressions.as_ref();
-        let of_row = of_row.map_or_else(|| "0".to_owned(), |all| format!("pg_catalog.num_nulls({all})"));
+        let of_row = of_row.map_or_else(
+            || "0".to_owned(),
+            |all| format!("pg_catalog.num_nulls({all})"),
+        );
         let condition = index.predicate.as_deref().unwrap_or("true");
         let value = format!("(CASE WHEN {condition} THEN {of_row} END) IS NULL");
         let error = evaluate(table, id, &column, &value).err()?;
