@@ -148,12 +148,13 @@ fn work(_: &Server, session: &mut Session) {
         table.drop_old(session);
         session.run(
             &format!(
-                "INSERT INTO {} (n) SELECT -1 FROM generate_series(1, 100)",
+                "INSERT INTO {} (n) SELECT -1 FROM generate_series(1, 100) AS one (row)",
                 table.name
             )
             .replace(
                 "by_time (n) SELECT -1",
-                "by_time (id, n) SELECT clock_timestamp(), -1",
+                // Two rows can be of one microsecond.
+                "by_time (id, n) SELECT now() - one.row * interval '1 us', -1",
             ),
         );
     }
