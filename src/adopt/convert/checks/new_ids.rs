@@ -6,6 +6,10 @@ use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
+use mint_core::bytes::excerpt::excerpt_of;
+
+/// Bytes of a message, which a function of the owner can make as long as it likes.
+const LONGEST_MESSAGE: usize = 500;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -62,7 +66,7 @@ fn evaluate(
 ) -> Result<Option<bool>, String> {
     let value = format!("{expression} FROM (SELECT '{id}'::int8 AS {column}) AS one");
     transaction::caught(|| table.access().evaluate(&value))
-        .map_err(|error| transaction::message(&error).to_owned())
+        .map_err(|error| excerpt_of(transaction::message(&error), LONGEST_MESSAGE))
 }
 
 /// Checks that each check calls for the id what it calls for others: the server looks up its names again.
@@ -145,7 +149,7 @@ fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
         .collect();
     let condition = format!("({}) IS NOT FALSE", any.join(" OR "));
     let holds = evaluate(table, id, &table.quoted_column(), &condition);
-    (holds == Ok(Some(false))).then(|| {
+    holds.map_or(true, |holds| holds == Some(false)).then(|| {
         Blocker::state(
             format!("table \"{}\" has no partition for new ids", table.name),
             format!("It is partitioned by the column, and an id like {id} has none."),
