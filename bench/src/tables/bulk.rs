@@ -31,7 +31,7 @@ type Taken = [Vec<f64>; STATEMENTS.len()];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let rows: u32 = scale.pick(5_000_000, 200_000);
-    let rounds = scale.pick(5, 2);
+    let rounds = scale.pick(3, 2);
     let mut session = server.connect("postgres");
     // First, while the shard of the default layout has all of the ids ahead of the clock.
     let calls: Vec<Candidate> = IDS[1..]
