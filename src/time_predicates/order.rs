@@ -9,7 +9,7 @@
 //! of ids that are not negative, and others are refused. Equal times are in the order of the ids, which the query allows.
 
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::node::{constant, list};
+use crate::pg::datum::node::{column, constant, list};
 use crate::time_predicates::predicate::{DATETIME_OPERATORS, call, call_of};
 use crate::time_predicates::setting;
 use pgrx::pg_sys;
@@ -42,7 +42,10 @@ pub unsafe fn keys(root: *mut pg_sys::PlannerInfo) -> impl Iterator<Item = *mut 
 pub unsafe fn offer(root: *mut pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInfo) {
     // SAFETY: as the caller says. The list is read to its end before it grows.
     unsafe {
-        for key in keys(root).filter(|_| setting::is_on()) {
+        if !setting::is_on() || forgets(root, (*table).relid) {
+            return;
+        }
+        for key in keys(root) {
             let key = of_child(root, key, (*table).relid);
             let Some((function, arguments, column)) = call_of(key, (*table).relid) else {
                 continue;
@@ -91,6 +94,30 @@ unsafe fn of_child(
         let mut child = *children.add(child as usize);
         let above = of_child(root, key, (*child).parent_relid);
         pg_sys::adjust_appendrel_attrs(root, above, 1, &raw mut child)
+    }
+}
+
+/// Returns whether PostgreSQL can forget the default partition of a table above this one: releases of 15 and 16, where an
+/// expression is its key. An order makes `max()` of that a query for one that is not null, which is enough for that, as
+/// where bounds are derived (`conditions`).
+unsafe fn forgets(root: *mut pg_sys::PlannerInfo, child: pg_sys::Index) -> bool {
+    if !cfg!(any(feature = "pg15", feature = "pg16")) {
+        return false;
+    }
+    // SAFETY: the arrays have an element for each table of the query, or are not there; a key has an expression for each part.
+    unsafe {
+        let children = (*root).append_rel_array;
+        if children.is_null() || (*children.add(child as usize)).is_null() {
+            return false;
+        }
+        let parent = (**children.add(child as usize)).parent_relid;
+        let Some(above) = (*(*root).simple_rel_array.add(parent as usize)).as_ref() else {
+            return false;
+        };
+        let parts = above.part_scheme.as_ref().map_or(0, |key| key.partnatts);
+        (0..parts as usize)
+            .any(|part| nodes(*above.partexprs.add(part)).any(|key| column(key).is_none()))
+            || forgets(root, parent)
     }
 }
 

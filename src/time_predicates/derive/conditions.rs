@@ -133,6 +133,7 @@ impl Planning {
                 if found
                     .iter()
                     .any(|found| self.forgets(found, NotNull::Alone))
+                    || !nodes((*parts).args).all(|part| self.is_about_table(part))
                 {
                     return None;
                 }
@@ -180,6 +181,16 @@ impl Planning {
                 any: Some(any),
                 is_equivalent,
             })
+        }
+    }
+
+    /// Returns whether a part of an OR is about the table. Beside one that is not, bounds find no rows, and would only be
+    /// evaluated where the part is there to prevent that: `since = '' OR snowflake_time(id) >= since::timestamptz`.
+    unsafe fn is_about_table(self, part: *mut pg_sys::Node) -> bool {
+        // SAFETY: a node of the planner's, in whose memory this runs.
+        unsafe {
+            let tables = pg_sys::pull_varnos(self.root, part);
+            pg_sys::bms_is_member((*self.table.planned).relid as i32, tables)
         }
     }
 

@@ -158,12 +158,12 @@ DECLARE
     layout text := differ.layout();
     typ text; own text; minimum text; maximum text;
     rows int := 20 + differ.below(150);
-    kind text := differ.pick('key', 'key', 'unique', 'brin', 'two', 'partial', 'range', 'range', 'hash', 'children', 'none');
+    kind text := differ.pick('key', 'key', 'unique', 'brin', 'two', 'partial', 'range', 'range', 'times', 'hash', 'children', 'none');
     at timestamptz; cut text[]; one text;
 BEGIN
     -- A table that nothing is derived for can be read where it was not before, as another one is read in another order.
     -- A foreign id in it is an error then.
-    foreign_ids := kind <> 'none' AND layout !~ '^(seq|shard)' AND random() < 0.15;
+    foreign_ids := kind NOT IN ('none', 'times') AND layout !~ '^(seq|shard)' AND random() < 0.15;
     EXECUTE format('DROP TABLE IF EXISTS differ.%I CASCADE', name);
     IF family = 'snowflake' THEN
         typ := differ.pick('bigint', 'bigint', 'bigint', 'differ.id');
@@ -171,7 +171,7 @@ BEGIN
         minimum := format('snowflake_min(%%L, %L)', layout);
         maximum := format('snowflake_max(%%L, %L)', layout);
         own := format('(SELECT CASE WHEN snowflake_is_valid(i, %L) THEN i END FROM (SELECT (random() * 9e18)::bigint >> differ.below(10)) v(i))', layout);
-        IF kind <> 'none' AND layout !~ '^(seq|shard)' AND random() < 0.15 THEN
+        IF kind NOT IN ('none', 'times') AND layout !~ '^(seq|shard)' AND random() < 0.15 THEN
             second := format('snowflake_time(%%1$s.id, %L)', differ.pick('instagram', 'twitter', 'mastodon', 'sonyflake', 'baidu', 'javascript'));
             foreign_ids := true;
         END IF;
@@ -215,7 +215,8 @@ BEGIN
     END IF;
     EXECUTE 'DELETE FROM made a USING made b WHERE a.id = b.id AND a.ctid > b.ctid';
     EXECUTE format('CREATE TABLE differ.%I (id %s, n int) %s', name, typ,
-        CASE kind WHEN 'range' THEN 'PARTITION BY RANGE (id)' WHEN 'hash' THEN 'PARTITION BY HASH (n)' ELSE '' END);
+        CASE kind WHEN 'range' THEN 'PARTITION BY RANGE (id)' WHEN 'hash' THEN 'PARTITION BY HASH (n)'
+            WHEN 'times' THEN format('PARTITION BY RANGE ((%s))', replace(time_of, '%1$s.id', 'id')) ELSE '' END);
     IF kind = 'range' THEN
         EXECUTE 'SELECT array_agg(v::text) FROM (SELECT id AS v FROM (SELECT id FROM made WHERE id IS NOT NULL ORDER BY random() LIMIT 3) s ORDER BY id) s' INTO cut;
         FOR i IN 2..coalesce(array_length(cut, 1), 0) LOOP
@@ -230,6 +231,13 @@ BEGIN
                 EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || '3_part', name || 3, cut[2], one);
             END IF;
             EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '3_rest', name || 3);
+        END IF;
+        EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '_rest', name);
+    ELSIF kind = 'times' THEN
+        EXECUTE format('SELECT array_agg(v::text ORDER BY v) FROM (SELECT DISTINCT %s AS v FROM made ORDER BY 1 LIMIT 40) s WHERE isfinite(v)',
+            replace(time_of, '%1$s.id', 'made.id')) INTO cut;
+        IF array_length(cut, 1) > 3 THEN
+            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || '_part', name, cut[1 + differ.below(2)], cut[array_length(cut, 1) - differ.below(2)]);
         END IF;
         EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '_rest', name);
     ELSIF kind = 'hash' THEN
@@ -250,7 +258,7 @@ BEGIN
     END IF;
     DROP TABLE made;
     CASE kind
-        WHEN 'key', 'hash', 'children', 'unique' THEN EXECUTE format('CREATE INDEX ON differ.%I (id%s)', name, differ.pick('', ' DESC', ', n', ' NULLS FIRST'));
+        WHEN 'key', 'hash', 'times', 'children', 'unique' THEN EXECUTE format('CREATE INDEX ON differ.%I (id%s)', name, differ.pick('', ' DESC', ', n', ' NULLS FIRST'));
         WHEN 'brin' THEN EXECUTE format('CREATE INDEX ON differ.%I USING brin (n, %s) WITH (pages_per_range = 1)', name, CASE WHEN typ = 'objectid' THEN 'n' ELSE 'id' END);
         WHEN 'two' THEN EXECUTE format('CREATE INDEX ON differ.%I (n, id)', name); EXECUTE format('CREATE INDEX ON differ.%I (id, n)', name);
         WHEN 'partial' THEN EXECUTE format('CREATE INDEX ON differ.%I (id) WHERE n > 10', name);

@@ -286,3 +286,52 @@ fn a_check_of_the_version_counts_by_either_function() {
         session.run("DROP TABLE item");
     }
 }
+
+/// The last time of a table that is partitioned by the time can be in its default partition.
+#[test]
+fn the_last_time_can_be_in_the_default_partition() {
+    let server = Server::start("default partition");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE event (id bigint NOT NULL) PARTITION BY RANGE (snowflake_time(id));
+         CREATE TABLE event_old PARTITION OF event FOR VALUES FROM ('2026-01-01Z') TO ('2026-03-01Z');
+         CREATE TABLE event_rest PARTITION OF event DEFAULT;
+         CREATE INDEX ON event (id);
+         INSERT INTO event SELECT snowflake_min(t) FROM generate_series(timestamptz '2026-01-01Z', '2026-12-01Z', '1 day') t;
+         ANALYZE event",
+    );
+    for condition in [
+        "< '2026-03-08Z' OR snowflake_time(id) > '2026-06-29Z'",
+        "NOT BETWEEN '2026-03-08Z' AND '2026-06-29Z'",
+    ] {
+        let last: bool = session.one(&format!(
+            "SELECT max(snowflake_time(id)) = '2026-12-01Z' FROM event WHERE snowflake_time(id) {condition}"
+        ));
+        assert!(last, "{condition}");
+    }
+}
+
+/// A part of an OR that keeps the other one from being evaluated still does, for parts of a table as well.
+#[test]
+fn a_part_of_a_condition_guards_another() {
+    let server = Server::start("guards");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE event (id bigint NOT NULL) PARTITION BY RANGE (id);
+         CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (0) TO (snowflake_min('2026-02-01Z'));
+         CREATE TABLE event_2 PARTITION OF event DEFAULT;
+         INSERT INTO event SELECT snowflake_min('2026-01-01Z'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) n;
+         CREATE INDEX ON event (id); ANALYZE event;
+         PREPARE since(text) AS SELECT count(*) FROM event WHERE ($1 IN ('', 'all') OR snowflake_time(id) >= $1::timestamptz);
+         SET plan_cache_mode = force_generic_plan",
+    );
+    for (since, rows) in [("", 1000), ("all", 1000), ("2026-02-01Z", 257)] {
+        let found: i64 = session.one(&format!("EXECUTE since('{since}')"));
+        assert_eq!(found, rows, "{since}");
+        let found: Vec<i64> = session.column(&format!(
+            "SELECT (SELECT count(*) FROM event WHERE since IN ('', 'all') OR snowflake_time(id) >= since::timestamptz)
+             FROM (VALUES ('{since}'), ('{since}')) f(since)"
+        ));
+        assert_eq!(found, [rows, rows], "{since}");
+    }
+}
