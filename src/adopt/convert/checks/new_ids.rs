@@ -6,10 +6,6 @@ use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
-use mint_core::bytes::excerpt::excerpt_of;
-
-/// Bytes of a message, which a function of the owner can make as long as it likes.
-const LONGEST_MESSAGE: usize = 500;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -66,7 +62,7 @@ fn evaluate(
 ) -> Result<Option<bool>, String> {
     let value = format!("{expression} FROM (SELECT '{id}'::int8 AS {column}) AS one");
     transaction::caught(|| table.access().evaluate(&value))
-        .map_err(|error| excerpt_of(transaction::message(&error), LONGEST_MESSAGE))
+        .map_err(|error| transaction::message(&error))
 }
 
 /// Checks that each check calls for the id what it calls for others: the server looks up its names again.
