@@ -1,6 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::online::recreated::Recreated;
+use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::{TargetTable, is_narrow, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;

@@ -8,9 +8,10 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
-use crate::adopt::convert::online::rows::Rows;
+use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
+use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
@@ -32,7 +33,19 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     };
     // What cannot be parsed with a bigint cannot be evaluated for one.
     if last.is_empty() && before.is_empty() {
-        last.extend(new_ids::meet(table, generator.floor(table)));
+        let floor = generator.floor(table);
+        let own = (table.oid, table.column().number);
+        let others = parts
+            .iter()
+            .filter(|(member, _)| (member.relation, member.number) != own);
+        let found = new_ids::meet(table, floor)
+            .or_else(|| {
+                others
+                    .map(|(_, part)| part)
+                    .find_map(|part| new_ids::fit(part, floor))
+            })
+            .or_else(|| new_ids::show(table, floor));
+        last.extend(found);
     }
     let mut blockers = plan::checked(last.iter().map(Blocker::note));
     if closure.is_swapped() {
@@ -65,6 +78,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if !left.is_empty() {
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
+        rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
     }
     rows.extend(left);
     rows.push(swapping(
