@@ -89,5 +89,22 @@ SELECT try('serial', statement) FROM unnest(ARRAY[
     'CREATE VIEW total AS SELECT sum(id) AS total, array_agg(id) AS list, avg(id), name FROM t GROUP BY name; CREATE VIEW above AS SELECT total AS most FROM total'
 ]) AS statement;
 
+-- The way back leaves casts, and says where.
+CREATE TABLE seven (id serial PRIMARY KEY, name text, CHECK (id > 0), CHECK (id % 9 < 9));
+CREATE INDEX by_seven ON seven ((id % 7));
+CREATE INDEX plainly ON seven (name) WHERE id IS NOT NULL;
+CREATE VIEW of_seven AS SELECT id % 7 AS rest FROM seven;
+INSERT INTO seven (name) VALUES ('a');
+\set ECHO none
+SELECT command FROM mint.convert_plan('seven', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL AND phase NOT IN ('cleanup', 'default') ORDER BY step \gexec
+\set ECHO all
+SELECT note FROM mint.convert_plan('seven', 'id', NULL) WHERE note LIKE '%casts%';
+\set ECHO none
+SELECT command FROM mint.convert_plan('seven', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('seven', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+SELECT pg_get_expr(indexprs, indrelid) FROM pg_index WHERE indexrelid = 'by_seven'::regclass;
+SELECT pg_typeof(rest), rest FROM of_seven;
+
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;

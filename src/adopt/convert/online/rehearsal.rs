@@ -69,7 +69,11 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
     let refused = unclear.filter(|(name, why)| {
         let mut calls = all.get(name).into_iter().flatten();
         calls.any(|call| match why {
-            Unclear::Grouped => meanings::is_other(call) || call.starts_with("function sum "),
+            // Functions have their names in the text, and fit.
+            Unclear::Grouped => {
+                meanings::is_other(call) && call.starts_with("operator ")
+                    || call == "function sum (bigint)"
+            }
             Unclear::OnGrouped | Unclear::Rule => !meanings::is_plain(call),
         })
     });

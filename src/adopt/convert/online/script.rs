@@ -8,6 +8,7 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
+use crate::adopt::convert::online::meanings;
 use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
@@ -106,6 +107,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
         "check",
         "Ids beyond the type of before have no way back: the check of the filled column fails on them.",
     )];
+    rows.extend(plan::checked(casts(closure)));
     build(closure, Direction::Back, &mut rows);
     rows.push(swapping(
         closure,
@@ -115,6 +117,27 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     ));
     rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
+}
+
+/// Returns what to know of texts with casts to bigint: those that came with the columns stay.
+fn casts(closure: &Closure) -> Option<String> {
+    let indexes = closure.indexes.iter().map(|index| {
+        let texts =
+            [&index.expressions, &index.predicate].map(|text| text.as_deref().unwrap_or_default());
+        (format!("index {}", index.quoted()), texts.concat())
+    });
+    let checks = closure.checks.iter().map(|check| {
+        let name = meanings::constraint(closure.table(check.relation), &check.name);
+        (name, check.text.clone())
+    });
+    let others = closure.recreated.iter();
+    let others = others.map(|one| (one.name.clone(), one.text.clone().unwrap_or_default()));
+    let all = indexes.chain(checks).chain(others);
+    let cast = all.filter(|(_, text)| text.contains("::bigint"));
+    let names: Vec<String> = cast.map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| {
+        format!("These have casts to bigint, which can be of the way there, and keep them: {}. Create them again after the way back to have them as they were.", names.join(", "))
+    })
 }
 
 fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {
