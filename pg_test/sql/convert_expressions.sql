@@ -106,5 +106,13 @@ SELECT command FROM mint.convert_plan('seven', 'id', NULL) WHERE command IS NOT 
 SELECT pg_get_expr(indexprs, indrelid) FROM pg_index WHERE indexrelid = 'by_seven'::regclass;
 SELECT pg_typeof(rest), rest FROM of_seven;
 
+-- The message of a row has an end.
+SELECT format('CREATE TYPE %I AS ENUM ()', repeat('T', 60)) \gexec
+\set ECHO none
+SELECT format('CREATE FUNCTION long(integer%1$s) RETURNS integer LANGUAGE sql AS ''SELECT 1''; CREATE TABLE long (id serial PRIMARY KEY); CREATE VIEW of_long AS SELECT long(id%2$s) FROM long',
+    repeat(format(', %I', repeat('T', 60)), 50), repeat(format(', NULL::%I', repeat('T', 60)), 50)) \gexec
+\set ECHO all
+SELECT length(note) < 800, left(note, 80), right(note, 60) FROM noted('long') AS note;
+
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;
