@@ -114,5 +114,38 @@ SELECT format('CREATE FUNCTION long(integer%1$s) RETURNS integer LANGUAGE sql AS
 \set ECHO all
 SELECT length(note) < 800, left(note, 80), right(note, 60) FROM noted('long') AS note;
 
+-- What another role has written is neither run with the rights of the owner nor keeps the plan from looking at the rest.
+CREATE ROLE expressions_owner; CREATE ROLE expressions_other;
+GRANT USAGE, CREATE ON SCHEMA shop TO expressions_owner, expressions_other;
+SET ROLE expressions_owner;
+CREATE TABLE owned (id bigserial PRIMARY KEY);
+GRANT SELECT, REFERENCES ON owned TO expressions_other;
+SET ROLE expressions_other;
+CREATE FUNCTION spy(bigint) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS
+    'BEGIN IF $1 > 1 THEN RAISE ''run as %'', current_user; END IF; RETURN true; END';
+CREATE VIEW theirs AS SELECT id FROM owned WHERE spy(id);
+CREATE TABLE referring (id bigint PRIMARY KEY REFERENCES owned);
+CREATE VIEW of_referring AS SELECT id FROM referring WHERE spy(id);
+RESET ROLE;
+SELECT noted('owned');
+SET ROLE expressions_owner;
+CREATE VIEW ours AS SELECT id::int FROM owned;
+RESET ROLE;
+SELECT noted('owned');
+-- A name that could mean another function is not parsed again.
+SET ROLE expressions_owner;
+CREATE FUNCTION pass(bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT $1';
+CREATE TABLE by_key (id bigserial) PARTITION BY RANGE ((pass(id) * 1000));
+CREATE INDEX ON by_key (id);
+RESET ROLE;
+SELECT noted('by_key');
+REVOKE CREATE ON SCHEMA shop FROM expressions_other;
+SET ROLE expressions_owner; ALTER TABLE by_key RENAME TO by_keys; RESET ROLE;
+ALTER SCHEMA shop OWNER TO expressions_owner;
+SELECT noted('by_keys');
+REASSIGN OWNED BY expressions_owner, expressions_other TO CURRENT_USER;
+DROP OWNED BY expressions_owner, expressions_other;
+DROP ROLE expressions_owner, expressions_other;
+
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;
