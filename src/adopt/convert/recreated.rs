@@ -1,7 +1,6 @@
 //! What keeps to a column of before and is dropped and made again in the swap, by the text that the server prints: views,
 //! triggers, extended statistics, privileges on columns.
 
-use crate::adopt::convert::checks::blocker::Blocker;
 use crate::pg::catalog::sql;
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
@@ -35,7 +34,7 @@ pub struct Recreated {
     #[serde(deserialize_with = "list")]
     pub create: Vec<String>,
     /// Why it cannot be made again as it was.
-    refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 impl Recreated {
@@ -47,19 +46,5 @@ impl Recreated {
         }
         let query = include_str!("../../../sql/adopt/convert_recreated.sql");
         sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
-    }
-
-    /// Returns what prevents that it is made again.
-    pub fn blocker(&self) -> Option<Blocker> {
-        let refused = self.refused.as_ref()?;
-        let blocker = Blocker::state(
-            format!(
-                "{} cannot be dropped and created again in the swap",
-                self.name
-            ),
-            format!("The reason is that {refused}."),
-            "Drop it, and create it again after the swap.",
-        );
-        Some(blocker.unsupported())
     }
 }

@@ -135,7 +135,7 @@ pub(in crate::pg) fn plan(query: &str) -> bool {
         let Some(tree) = parsed(&source) else {
             return false;
         };
-        // SAFETY: a tree of the parser, which the planner may change.
+        // SAFETY: a tree of the parser, which the planner can change.
         unsafe {
             let text = charset::decode_c(pg_sys::nodeToString(tree.cast()));
             if text

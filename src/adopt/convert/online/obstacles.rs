@@ -50,7 +50,7 @@ impl Closure {
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
-        found.extend(self.recreated.iter().filter_map(Recreated::blocker));
+        found.extend(self.recreated.iter().filter_map(lost));
         if found.is_empty() {
             found.extend(rehearsal::blockers(self, table));
         }
@@ -246,4 +246,18 @@ impl LinkedColumn {
             ));
         }
     }
+}
+
+/// Returns what prevents that an object is made again in the swap.
+fn lost(one: &Recreated) -> Option<Blocker> {
+    let refused = one.refused.as_ref()?;
+    let blocker = Blocker::state(
+        format!(
+            "{} cannot be dropped and created again in the swap",
+            one.name
+        ),
+        format!("The reason is that {refused}."),
+        "Drop it, and create it again after the swap.",
+    );
+    Some(blocker.unsupported())
 }
