@@ -1,6 +1,6 @@
 //! Texts that a script creates again mean what they meant, or the plan refuses them by name.
 
-use super::shop::{UNTIL_SWAP, gexec};
+use super::shop::gexec;
 use mint_cluster::{Server, Session};
 
 /// Returns what prevents the conversion of a table.
