@@ -34,19 +34,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     };
     // What cannot be parsed with a bigint cannot be evaluated for one.
     if last.is_empty() && before.is_empty() {
-        let floor = generator.floor(table);
-        let own = (table.oid, table.column().number);
-        let others = parts
-            .iter()
-            .filter(|(member, _)| (member.relation, member.number) != own);
-        let found = new_ids::meet(table, floor)
-            .or_else(|| {
-                others
-                    .map(|(_, part)| part)
-                    .find_map(|part| new_ids::fit(part, floor))
-            })
-            .or_else(|| new_ids::show(table, floor));
-        last.extend(found);
+        last.extend(of_new_ids(table, &parts, generator));
     }
     let mut blockers = plan::checked(last.iter().map(Blocker::note));
     if closure.is_swapped() {
@@ -91,6 +79,22 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     rows.extend(cleanup(&parts));
     rows.push(to_default(table, new_default));
     rows
+}
+
+/// Returns what prevents new ids in the columns, and in views of them.
+fn of_new_ids(
+    table: &TargetTable,
+    parts: &[SwappedColumn<'_>],
+    generator: &NewDefault,
+) -> Option<Blocker> {
+    let floor = generator.floor(table);
+    let own = (table.oid, table.column().number);
+    let mut others = parts
+        .iter()
+        .filter(|(member, _)| (member.relation, member.number) != own);
+    new_ids::meet(table, floor)
+        .or_else(|| others.find_map(|(_, part)| new_ids::fit(part, floor)))
+        .or_else(|| new_ids::show(table, floor))
 }
 
 /// Plans the way back: to the columns of before, or only without the shadows if there was no swap yet.
