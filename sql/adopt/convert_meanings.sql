@@ -58,15 +58,27 @@ WITH
     ) AS m (part)
     CROSS JOIN LATERAL regexp_split_to_table(trim(m.part[2]), ' ') AS n (oid)
   ),
-  meaning AS (
-    SELECT
-      c.name,
-      CASE WHEN o.oid < 16384
-        THEN format('operator %s (%s)', o.oprname, w.types)
-        ELSE format('operator %s', o.oid)
-      END AS text
+  -- The same with their names and types.
+  named AS (
+    SELECT c.name, 'operator' AS kind, o.oid, o.oprname AS called, ARRAY[o.oprleft, o.oprright] AS types
     FROM called AS c
     JOIN pg_operator AS o ON o.oid = c.oid
+    WHERE c.is_operator
+    UNION ALL
+    SELECT c.name, 'function', p.oid, p.proname, p.proargtypes::oid[]
+    FROM called AS c
+    JOIN pg_proc AS p ON p.oid = c.oid
+    WHERE NOT c.is_operator
+      AND NOT EXISTS (SELECT FROM pg_cast AS k WHERE k.castfunc = p.oid AND p.oid < 16384)
+  ),
+  meaning AS (
+    SELECT
+      n.name,
+      CASE WHEN n.oid < 16384
+        THEN format('%s %s (%s)', n.kind, n.called, w.types)
+        ELSE format('%s %s', n.kind, n.oid)
+      END AS text
+    FROM named AS n
     CROSS JOIN LATERAL (
       SELECT string_agg(
         CASE y.oid
@@ -79,17 +91,8 @@ WITH
         ','
         ORDER BY y.n
       ) AS types
-      FROM unnest(ARRAY[o.oprleft, o.oprright]) WITH ORDINALITY AS y (oid, n)
+      FROM unnest(n.types) WITH ORDINALITY AS y (oid, n)
     ) AS w
-    WHERE c.is_operator
-    UNION ALL
-    SELECT
-      c.name,
-      CASE WHEN p.oid < 16384 THEN format('function %s', p.proname) ELSE format('function %s', p.oid) END
-    FROM called AS c
-    JOIN pg_proc AS p ON p.oid = c.oid
-    WHERE NOT c.is_operator
-      AND NOT EXISTS (SELECT FROM pg_cast AS k WHERE k.castfunc = p.oid AND p.oid < 16384)
   )
 SELECT jsonb_object_agg(
   t.name,

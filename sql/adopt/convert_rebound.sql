@@ -62,11 +62,19 @@ WITH RECURSIVE
     FROM found AS f
     JOIN pg_depend AS p ON p.classid = f.class AND p.objid = f.object
     WHERE (NOT $3::bool OR f.class = 'pg_constraint'::regclass)
-      AND (f.number = 0 OR f.class <> 'pg_class'::regclass)
+      -- The key of a partitioned table depends as the table itself.
+      AND (f.number = 0 OR f.class <> 'pg_class'::regclass OR p.objsubid = 0)
       AND NOT EXISTS (
         SELECT
         FROM pg_trigger AS g
         WHERE f.class = 'pg_trigger'::regclass AND g.oid = f.object AND g.tgfoid = p.refobjid
+      )
+      -- What another role has written is not parsed again as the owner.
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_rewrite AS r
+        JOIN pg_class AS c ON c.oid = r.ev_class
+        WHERE f.class = 'pg_rewrite'::regclass AND r.oid = f.object AND c.relowner <> (TABLE owner)
       )
   ),
   -- Functions and operators by their arguments, and types into which integers are cast by what their owners say.

@@ -1,5 +1,5 @@
 -- What keeps to a column and is made again in the swap, in an order in which all can be dropped: one jsonb, see
--- src/adopt/convert/online/recreated.rs. $1 has the oids of tables, $2 the numbers of their columns.
+-- src/adopt/convert/recreated.rs. $1 has the oids of tables, $2 the numbers of their columns.
 WITH RECURSIVE
   target AS (
     SELECT t.relation, t.number
@@ -146,6 +146,24 @@ WITH RECURSIVE
       rtrim(pg_get_viewdef(v.oid), ';') AS text,
       to_jsonb(ARRAY[quote_ident(v.nspname), quote_ident(v.relname)]) AS view,
       NULL::int8 AS relation,
+      v.relowner::int8 AS owner,
+      -- The relations that it reads, but for those of the list.
+      (
+        SELECT jsonb_agg(DISTINCT jsonb_build_array(c.oid::int8, quote_ident(n.nspname), quote_ident(c.relname)))
+        FROM pg_rewrite AS r
+        JOIN pg_depend AS p ON p.classid = 'pg_rewrite'::regclass
+          AND p.objid = r.oid
+          AND p.refclassid = 'pg_class'::regclass
+        JOIN pg_class AS c ON c.oid = p.refobjid AND c.relkind <> 'S'
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE r.ev_class = v.oid AND c.oid <> ALL (SELECT w.oid FROM view AS w)
+      ) AS reads,
+      -- Its columns and their types.
+      (
+        SELECT jsonb_agg(jsonb_build_array(a.attname, a.atttypid::int8) ORDER BY a.attnum)
+        FROM pg_attribute AS a
+        WHERE a.attrelid = v.oid
+      ) AS columns,
       -- LOCK TABLE would lock all that the view is made of.
       format('ALTER VIEW %s OWNER TO %I', v.name, pg_get_userbyid(v.relowner)) AS lock,
       format('DROP VIEW %s', v.name) AS drop,
@@ -217,6 +235,9 @@ WITH RECURSIVE
       NULL,
       g.tgrelid::int8,
       NULL,
+      NULL,
+      NULL,
+      NULL,
       format('DROP TRIGGER %I ON %s', g.tgname, g.tgrelid::regclass),
       to_jsonb(array_remove(
         ARRAY[
@@ -264,6 +285,9 @@ WITH RECURSIVE
       NULL,
       e.stxrelid::int8,
       NULL,
+      NULL,
+      NULL,
+      NULL,
       format('DROP STATISTICS %I.%I', n.nspname, e.stxname),
       to_jsonb(array_remove(
         ARRAY[
@@ -300,6 +324,9 @@ WITH RECURSIVE
     SELECT
       0,
       format('privilege %s of %s on column %I of table %s', g.privilege_type, w.grantee, a.attname, a.attrelid::regclass),
+      NULL,
+      NULL,
+      NULL,
       NULL,
       NULL,
       NULL,

@@ -1,5 +1,6 @@
--- The rows of tables: one jsonb, see src/adopt/convert/online/rows.rs. $1 has the oids of tables, $2 the numbers of columns
--- that become bigint.
+-- The rows of tables: one jsonb, see src/adopt/convert/rows.rs. $1 has the oids of tables, $2 the numbers of columns
+-- that become bigint, or 0. $3 is the value of these, or NULL; with one, the values of other columns are not known to the
+-- planner.
 WITH
   target AS (
     SELECT t.relation, t.number
@@ -13,11 +14,15 @@ SELECT jsonb_build_object(
       SELECT
         a.attrelid AS relation,
         string_agg(
-          format(
-            'NULL::%s AS %I',
-            CASE WHEN t.number IS NULL THEN format_type(a.atttypid, a.atttypmod) ELSE 'bigint' END,
-            a.attname
-          ),
+          CASE
+            WHEN t.number IS NULL
+              THEN format(
+                CASE WHEN $3::int8 IS NULL THEN 'NULL::%s AS %I' ELSE '(SELECT NULL::%s) AS %I' END,
+                format_type(a.atttypid, a.atttypmod),
+                a.attname
+              )
+            ELSE format('%L::bigint AS %I', $3::int8, a.attname)
+          END,
           ', '
         ) AS list
       FROM pg_attribute AS a

@@ -259,25 +259,104 @@ SELECT jsonb_build_object(
       )
       AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
   ),
-  -- The indexes with expressions or a predicate of the column alone, which an INSERT evaluates.
+  -- What evaluates expressions of the column for new ids, in an order in which messages are of use.
   'evaluated', (
     SELECT jsonb_agg(
       jsonb_build_object(
-        'name', c.relname,
-        'quoted', format('%I.%I', n.nspname, c.relname),
-        'expressions', pg_get_expr(i.indexprs, i.indrelid),
-        'predicate', pg_get_expr(i.indpred, i.indrelid)
+        'what', e.what,
+        'remedy', e.remedy,
+        'names', e.names,
+        'expressions', e.expressions,
+        'predicate', e.predicate,
+        -- Of the column alone, and with the same value each time.
+        'is_alone', NOT EXISTS (
+          SELECT
+          FROM regexp_matches(e.tree, ':varattno (-?[0-9]+) ', 'g') AS m (part)
+          WHERE m.part[1] <> t.attnum::text
+        )
+        AND NOT EXISTS (
+          SELECT
+          FROM regexp_matches(e.tree, ':(?:funcid|opfuncid) ([0-9]+) ', 'g') AS m (part)
+          JOIN pg_proc AS p ON p.oid = m.part[1]::oid AND p.provolatile = 'v'
+        )
       )
-      ORDER BY c.relname
+      ORDER BY e.what
     )
-    FROM pg_index AS i
-    JOIN pg_class AS c ON c.oid = i.indexrelid
-    WHERE i.indrelid = t.oid
-      AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
-      AND NOT EXISTS (
-        SELECT
-        FROM regexp_matches(concat(i.indexprs::text, i.indpred::text), ':varattno (-?[0-9]+) ', 'g') AS m (part)
-        WHERE m.part[1] <> t.attnum::text
+    FROM (
+      SELECT
+        format('index "%s" of table "%s"', c.relname, t.relname) AS what,
+        format('DROP INDEX %I.%I', x.nspname, c.relname) AS remedy,
+        ARRAY[quote_ident(t.relname)] AS names,
+        pg_get_expr(i.indexprs, i.indrelid) AS expressions,
+        pg_get_expr(i.indpred, i.indrelid) AS predicate,
+        concat(i.indexprs::text, i.indpred::text) AS tree
+      FROM pg_index AS i
+      JOIN pg_class AS c ON c.oid = i.indexrelid
+      JOIN pg_namespace AS x ON x.oid = c.relnamespace
+      WHERE i.indrelid = t.oid
+      UNION ALL
+      SELECT
+        format('statistics object "%s" of table "%s"', s.stxname, t.relname),
+        format('DROP STATISTICS %I.%I', x.nspname, s.stxname),
+        ARRAY[quote_ident(t.relname)],
+        pg_get_expr(s.stxexprs, s.stxrelid),
+        NULL,
+        s.stxexprs::text
+      FROM pg_statistic_ext AS s
+      JOIN pg_namespace AS x ON x.oid = s.stxnamespace
+      WHERE s.stxrelid = t.oid
+      UNION ALL
+      SELECT
+        format('trigger "%s" of table "%s"', g.tgname, t.relname),
+        format('DROP TRIGGER %I ON %I.%I', g.tgname, n.nspname, t.relname),
+        ARRAY['old', 'new'],
+        substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION '),
+        NULL,
+        g.tgqual::text
+      FROM pg_trigger AS g
+      WHERE g.tgrelid = t.oid AND NOT g.tgisinternal
+      UNION ALL
+      SELECT
+        format('generated column "%s" of table "%s"', a.attname, t.relname),
+        format('ALTER TABLE %I.%I DROP COLUMN %I', n.nspname, t.relname, a.attname),
+        ARRAY[quote_ident(t.relname)],
+        format('(%s)::%s', pg_get_expr(d.adbin, d.adrelid), format_type(a.atttypid, a.atttypmod)),
+        NULL,
+        d.adbin::text
+      FROM pg_attribute AS a
+      JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      WHERE a.attrelid = t.oid AND a.attgenerated <> ''
+      UNION ALL
+      SELECT
+        format('policy "%s" of table "%s"', y.polname, t.relname),
+        format('DROP POLICY %I ON %I.%I', y.polname, n.nspname, t.relname),
+        ARRAY[quote_ident(t.relname)],
+        concat_ws(', ', pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid)),
+        NULL,
+        concat(y.polqual::text, y.polwithcheck::text)
+      FROM pg_policy AS y
+      WHERE y.polrelid = t.oid
+      UNION ALL
+      SELECT
+        format('partition key of table "%s"', t.relname),
+        NULL,
+        ARRAY[quote_ident(t.relname)],
+        pg_get_expr(r.partexprs, r.partrelid),
+        NULL,
+        r.partexprs::text
+      FROM pg_partitioned_table AS r
+      WHERE r.partrelid = t.oid
+    ) AS e
+    WHERE strpos(e.tree, format(':varattno %s ', t.attnum)) > 0
+  ),
+  -- Rules with a cast of NEW or OLD: int4(int8), int2(int8) and oid(int8).
+  'narrowing', (
+    SELECT jsonb_agg(r.rulename ORDER BY r.rulename)
+    FROM pg_rewrite AS r
+    WHERE r.ev_class = t.oid
+      AND concat(r.ev_qual::text, r.ev_action::text) ~ format(
+        '{FUNCEXPR :funcid (480|714|1287) [^{}]*:args [(]{VAR :varno [12] :varattno %s ',
+        t.attnum
       )
   ),
   'default_roles', (
@@ -293,6 +372,7 @@ SELECT jsonb_build_object(
     SELECT jsonb_agg(
       jsonb_build_object(
         'relation', l.relation::int8,
+        'number', l.number,
         'name', format('%s.%I', l.relation::regclass, a.attname),
         'type', a.atttypid::int8
       )

@@ -83,7 +83,8 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     found.extend(checks::of_generator(table, generator));
     // No id of the table is at or above the smallest new one, if that is known without minting.
     if found.is_empty() {
-        found.extend(new_ids::meet(table, generator.floor(table)));
+        let floor = generator.floor(table);
+        found.extend(new_ids::meet(table, floor).or_else(|| new_ids::show(table, floor)));
     }
     let record = found
         .is_empty()

@@ -49,7 +49,8 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
         return None;
     }
     refuse(checks::of_generator(table, generator));
-    refuse(new_ids::fit(table, generator.floor(table)));
+    let floor = generator.floor(table);
+    refuse(new_ids::fit(table, floor).or_else(|| new_ids::show(table, floor)));
     let floor = generator.try_out(table);
     Some(retried(table, patience, |order| {
         let sequence = table.sequence().map(|sequence| sequence.rules.oid);

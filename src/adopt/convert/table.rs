@@ -40,9 +40,12 @@ pub struct TargetTable {
     /// Of the column alone, and of its domain.
     #[serde(deserialize_with = "list")]
     pub checks: Vec<TargetCheck>,
-    /// With expressions or a predicate of the column alone.
+    /// What evaluates expressions of the column.
     #[serde(deserialize_with = "list")]
-    pub evaluated: Vec<TargetIndex>,
+    pub evaluated: Vec<Evaluated>,
+    /// Rules with a cast of the column to a type that cannot hold the ids.
+    #[serde(deserialize_with = "list")]
+    pub narrowing: Vec<String>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
     #[serde(deserialize_with = "list")]
     pub default_roles: Vec<Option<String>>,
@@ -76,6 +79,7 @@ pub struct TargetColumn {
 #[derive(Debug, Clone, Deserialize)]
 struct ReferringColumn {
     relation: u32,
+    number: i16,
     /// Its name with that of its table, quoted.
     name: String,
     #[serde(rename = "type")]
@@ -92,13 +96,19 @@ pub struct TargetCheck {
     pub domain: Option<String>,
 }
 
-/// An index that an INSERT evaluates expressions for.
+/// An index, or another object of the table, whose expressions are evaluated for ids.
 #[derive(Debug, Clone, Deserialize)]
-pub struct TargetIndex {
-    pub name: String,
-    pub quoted: String,
+pub struct Evaluated {
+    /// What it is, and its name.
+    pub what: String,
+    /// The statement that drops it; none of a partition key.
+    pub remedy: Option<String>,
+    /// The quoted names that the row has in the expressions.
+    pub names: Vec<String>,
     pub expressions: Option<String>,
     pub predicate: Option<String>,
+    /// Whether the expressions are of the column alone, and have the same value each time.
+    pub is_alone: bool,
 }
 
 /// A partition or child.
@@ -289,6 +299,14 @@ impl TargetTable {
     pub fn relations(&self) -> Vec<pg_sys::Oid> {
         let referring = self.referring.iter().map(|column| column.relation.into());
         [self.oid.into()].into_iter().chain(referring).collect()
+    }
+
+    /// Returns the tables and numbers of this column and of all that refer to it.
+    pub fn columns(&self) -> Vec<(pg_sys::Oid, i16)> {
+        let referring = self.referring.iter();
+        let referring = referring.map(|column| (column.relation.into(), column.number));
+        let own = (self.oid.into(), self.column().number);
+        [own].into_iter().chain(referring).collect()
     }
 
     /// Returns the columns that refer to this one and cannot hold a bigint.

@@ -103,7 +103,7 @@ fn partition_maintain_all(
             }
             failed += 1;
             let message = format!("could not maintain partitions of table {}", row.name());
-            warn(message, sentence(transaction::message(&raised)), None);
+            warn(message, sentence(&transaction::message(&raised)), None);
         }
         first = std::mem::take(&mut later);
     }

@@ -135,7 +135,7 @@ impl Registered {
             Err(raised) if transaction::code(&raised) == Some(Code::ERRCODE_LOCK_NOT_AVAILABLE) => {
                 Ok(None)
             }
-            Err(raised) => Err(sentence(transaction::message(&raised))),
+            Err(raised) => Err(sentence(&transaction::message(&raised))),
         }
     }
 

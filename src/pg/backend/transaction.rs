@@ -2,6 +2,7 @@
 //! lock.
 
 use crate::pg::error::relay_errors;
+use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
@@ -68,15 +69,17 @@ pub fn code(error: &CaughtError) -> Option<Code> {
     }
 }
 
-/// Returns the message of an error.
-pub fn message(error: &CaughtError) -> &str {
-    match error {
+/// Returns the message of an error, of a function of a user too: its beginning, as that can make it as long as it likes.
+pub fn message(error: &CaughtError) -> String {
+    const LONGEST: usize = 500;
+    let message = match error {
         CaughtError::ErrorReport(raised)
         | CaughtError::PostgresError(raised)
         | CaughtError::RustPanic {
             ereport: raised, ..
         } => raised.message(),
-    }
+    };
+    excerpt_of(message, LONGEST)
 }
 
 /// How a procedure ends a step: by a commit, where it is called outside of a transaction block and of functions.

@@ -243,6 +243,12 @@ impl Owned {
         self.as_owner(|| spi::tree_of(query))
     }
 
+    /// Plans a query as the owner, unless it names a relation: another role could have put into that what the planner
+    /// calls. Returns whether it is planned. Raises its error.
+    pub fn plan(&self, query: &str) -> bool {
+        self.as_owner(|| spi::plan(query))
+    }
+
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and
     /// the caller of this function looks afterwards whether they have altered it.
     pub fn run<'a>(&self, statements: impl Iterator<Item = &'a str>) {

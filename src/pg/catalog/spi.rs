@@ -16,7 +16,7 @@ use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
 use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
-use std::ffi::c_long;
+use std::ffi::{CStr, c_long};
 use std::ptr;
 
 /// A row of an answer.
@@ -121,19 +121,59 @@ pub fn update<'conn>(
 /// Parses a query, and resolves its names. Returns its tree, as catalogs keep those of views; of a text
 /// without a statement nothing.
 pub(in crate::pg) fn tree_of(query: &str) -> String {
+    relay_errors(|| match parsed(&charset::c_string(query)) {
+        // SAFETY: a tree of the parser, and the function that writes trees into catalogs.
+        Some(tree) => unsafe { charset::decode_c(pg_sys::nodeToString(tree.cast())) },
+        None => String::new(),
+    })
+}
+
+/// Plans a query that names no relation, which evaluates what is constant in it. Returns false for any other query.
+pub(in crate::pg) fn plan(query: &str) -> bool {
     let source = charset::c_string(query);
-    // SAFETY: the server's parser, which raises errors, and the function that writes trees into catalogs.
-    relay_errors(|| unsafe {
-        let mode = pg_sys::RawParseMode::RAW_PARSE_DEFAULT;
-        let statement = nodes(pg_sys::raw_parser(source.as_ptr(), mode)).next();
-        let Some(statement) = statement else {
-            return String::new();
+    relay_errors(|| {
+        let Some(tree) = parsed(&source) else {
+            return false;
         };
+        // SAFETY: a tree of the parser, which the planner can change.
+        unsafe {
+            let text = charset::decode_c(pg_sys::nodeToString(tree.cast()));
+            if text
+                .split(" :relid ")
+                .skip(1)
+                .any(|oid| !oid.starts_with("0 "))
+            {
+                return false;
+            }
+            pg_sys::planner(
+                tree,
+                source.as_ptr(),
+                0,
+                ptr::null_mut(),
+                #[cfg(feature = "pg19")]
+                ptr::null_mut(),
+            );
+        }
+        true
+    })
+}
+
+/// Returns the tree of the first statement of a text. Raises the errors of the parser.
+fn parsed(source: &CStr) -> Option<*mut pg_sys::Query> {
+    // SAFETY: the server's parser.
+    unsafe {
+        let mode = pg_sys::RawParseMode::RAW_PARSE_DEFAULT;
+        let statement = nodes(pg_sys::raw_parser(source.as_ptr(), mode)).next()?;
         let (types, environment) = (ptr::null(), ptr::null_mut());
         let text = source.as_ptr();
-        let tree = pg_sys::parse_analyze_fixedparams(statement.cast(), text, types, 0, environment);
-        charset::decode_c(pg_sys::nodeToString(tree.cast()))
-    })
+        Some(pg_sys::parse_analyze_fixedparams(
+            statement.cast(),
+            text,
+            types,
+            0,
+            environment,
+        ))
+    }
 }
 
 /// Runs a statement, or several.

@@ -2,6 +2,7 @@
 
 pub mod blocker;
 mod executors;
+mod expressions;
 pub mod new_ids;
 pub mod rebound;
 mod sequences;

@@ -1,15 +1,12 @@
-//! What prevents a conversion in the rows that new ids meet: ids of before, checks, missing partitions.
+//! What prevents a conversion in the rows that new ids meet: ids of before, checks, missing partitions, expressions.
 
 use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::expressions;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
-use mint_core::bytes::excerpt::excerpt_of;
-
-/// Bytes of a message, which a function of the owner can make as long as it likes.
-const LONGEST_MESSAGE: usize = 500;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -31,10 +28,11 @@ pub fn meet(table: &TargetTable, floor: Floor) -> Option<Blocker> {
         .or_else(|| mislead(table))
         .or_else(|| lack_partition(table, id))
         .or_else(|| fail_check(table, id))
-        .or_else(|| fail_index(table, id))
+        .or_else(|| expressions::narrow(table))
+        .or_else(|| expressions::fail(table, id))
 }
 
-/// Checks that the checks of the column and of its domain take the smallest new id, and that indexes do.
+/// Checks that the checks of the column and of its domain take the smallest new id, and that expressions do.
 pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
@@ -42,7 +40,16 @@ pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let id = floor.saturating_add(1);
     mislead(table)
         .or_else(|| fail_check(table, id))
-        .or_else(|| fail_index(table, id))
+        .or_else(|| expressions::narrow(table))
+        .or_else(|| expressions::fail(table, id))
+}
+
+/// Checks that views can show the smallest new id.
+pub fn show(table: &TargetTable, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    expressions::fail_view(table, floor.saturating_add(1))
 }
 
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
@@ -66,7 +73,7 @@ fn evaluate(
 ) -> Result<Option<bool>, String> {
     let value = format!("{expression} FROM (SELECT '{id}'::int8 AS {column}) AS one");
     transaction::caught(|| table.access().evaluate(&value))
-        .map_err(|error| excerpt_of(transaction::message(&error), LONGEST_MESSAGE))
+        .map_err(|error| transaction::message(&error))
 }
 
 /// Checks that each check calls for the id what it calls for others: the server looks up its names again.
@@ -108,34 +115,6 @@ fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {
         format!("It is {text}, and an id like {id} {why}."),
         format!("Use ALTER {alter} DROP CONSTRAINT {constraint}, or a default whose ids pass it."),
     ))
-}
-
-/// Checks that no index raises an error for the id, unless its expressions could call for it what they call for no other.
-fn fail_index(table: &TargetTable, id: i64) -> Option<Blocker> {
-    let column = (table.oid.into(), table.column().number);
-    if table.evaluated.is_empty() || !rebound::blockers(&[column], Texts::All).is_empty() {
-        return None;
-    }
-    let column = table.quoted_column();
-    table.evaluated.iter().find_map(|index| {
-        let of_row = index.expressions.as_ref();
-        let of_row = of_row.map_or_else(
-            || "0".to_owned(),
-            |all| format!("pg_catalog.num_nulls({all})"),
-        );
-        let condition = index.predicate.as_deref().unwrap_or("true");
-        let value = format!("(CASE WHEN {condition} THEN {of_row} END) IS NULL");
-        let error = evaluate(table, id, &column, &value).err()?;
-        let (name, quoted) = (&index.name, &index.quoted);
-        Some(Blocker::state(
-            format!(
-                "index \"{name}\" of table \"{}\" refuses new ids",
-                table.name
-            ),
-            format!("An id like {id} raises an error: {error}."),
-            format!("Use DROP INDEX {quoted}, or a default whose ids it can have."),
-        ))
-    })
 }
 
 fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {

@@ -1,6 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::online::recreated::Recreated;
+use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::{TargetTable, is_narrow, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;
@@ -188,7 +188,10 @@ impl Closure {
     pub fn of(table: &TargetTable) -> Self {
         let oid = pgrx::pg_sys::Oid::from_u32(table.oid);
         let arguments = [oid.into(), table.column().number.into()];
-        let query = include_str!("../../../../sql/adopt/convert_closure.sql");
+        let query = concat!(
+            include_str!("../../../../sql/adopt/convert_closure.sql"),
+            include_str!("../../../../sql/adopt/convert_closure_read.sql")
+        );
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));

@@ -42,3 +42,19 @@ pub fn constraint(table: &str, name: &str) -> String {
 pub fn index(table: &str, name: &str) -> String {
     format!("index \"{name}\" of table {table}")
 }
+
+/// Returns whether something that is called is not of the server itself: it has no name here.
+pub fn is_other(call: &str) -> bool {
+    !call.ends_with(')')
+}
+
+/// Returns whether a text that has this call calls the same with a bigint in place of an integer: it takes none, or is an operator
+/// that all types of integers have.
+pub fn is_plain(call: &str) -> bool {
+    const ALIKE: [&str; 11] = ["=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "%"];
+    let is_alike = ALIKE
+        .iter()
+        .any(|name| call == format!("operator {name} (bigint,bigint)"));
+    let takes = |kind: &str| call.contains(kind);
+    is_alike || !is_other(call) && !takes("bigint") && !takes("any")
+}

@@ -11,8 +11,6 @@ pub mod closure;
 mod columns;
 mod meanings;
 mod obstacles;
-mod recreated;
 mod rehearsal;
-mod rows;
 pub mod script;
 mod swap;

@@ -4,8 +4,8 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
 use crate::adopt::convert::online::columns::{self, Direction};
-use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::online::rehearsal;
+use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
 
@@ -50,7 +50,7 @@ impl Closure {
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
-        found.extend(self.recreated.iter().filter_map(Recreated::blocker));
+        found.extend(self.recreated.iter().filter_map(lost));
         if found.is_empty() {
             found.extend(rehearsal::blockers(self, table));
         }
@@ -163,6 +163,7 @@ impl LinkedColumn {
                 ),
             ));
         }
+        found.extend(self.default_blocker(table, &what));
         self.name_blockers(&what, &mut found);
         if !self.dependents.is_empty() {
             let list = self.dependents.join(", ");
@@ -199,6 +200,24 @@ impl LinkedColumn {
         Some(blocker.privilege())
     }
 
+    /// Checks that the default of a column that refers to the first one has no cast to a type that cannot hold the ids. That of
+    /// the first one is replaced.
+    fn default_blocker(&self, table: &TargetTable, what: &str) -> Option<Blocker> {
+        let own = (table.oid, table.column().number);
+        let default = self.default.as_ref().filter(|default| {
+            let casts = [")::integer", ")::smallint"];
+            (self.relation, self.number) != own && casts.iter().any(|cast| default.contains(cast))
+        })?;
+        let (table, column) = (self.quoted_table(), self.quoted_name());
+        Some(Blocker::state(
+            format!("default of {what} has a cast to a type that cannot hold new ids"),
+            format!("It is {default}."),
+            format!(
+                "Use ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT with a text or a bigint, or DROP DEFAULT."
+            ),
+        ))
+    }
+
     /// Checks the names of columns and triggers.
     fn name_blockers(&self, what: &str, found: &mut Vec<Blocker>) {
         let table = &self.table;
@@ -227,4 +246,18 @@ impl LinkedColumn {
             ));
         }
     }
+}
+
+/// Returns what prevents that an object is made again in the swap.
+fn lost(one: &Recreated) -> Option<Blocker> {
+    let refused = one.refused.as_ref()?;
+    let blocker = Blocker::state(
+        format!(
+            "{} cannot be dropped and created again in the swap",
+            one.name
+        ),
+        format!("The reason is that {refused}."),
+        "Drop it, and create it again after the swap.",
+    );
+    Some(blocker.unsupported())
 }

@@ -4,24 +4,36 @@
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::online::meanings;
-use crate::adopt::convert::online::rows::Rows;
+use crate::adopt::convert::recreated::Relation;
+use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
+use crate::adopt::convert::views::{self, Query};
 use crate::pg::backend::transaction;
 use crate::pg::catalog::access::Owned;
-use crate::pg::catalog::sql;
-use mint_core::adopt::rename::unqualified;
+use crate::pg::catalog::{relation, sql};
 use pgrx::PgSqlErrorCode as Code;
 
 /// What the names of texts that were parsed begin with.
 const PARSED: &str = "parsed ";
 
-/// A text as a query, with tables that are not there in place of those of the script.
-struct Query {
-    /// The name that it has in [`meanings`].
-    name: String,
-    /// What the query has without the text.
-    rest: String,
-    text: String,
+/// What was parsed.
+#[derive(Default)]
+struct Rehearsal {
+    found: Vec<Blocker>,
+    /// Names of texts with their trees.
+    trees: Vec<(String, String)>,
+    /// Views that cannot be parsed with what stands in for the tables.
+    unclear: Vec<(String, Unclear)>,
+}
+
+/// Why a text can only be compared in the swap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unclear {
+    /// It groups by a primary key; the types fit, which the parser looks at before.
+    Grouped,
+    /// It reads a view that does.
+    OnGrouped,
+    Rule,
 }
 
 /// Returns the texts that cannot be parsed or mean something else, with the rights of the owner of the table. None of them is
@@ -29,15 +41,16 @@ struct Query {
 pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
     let rows = Rows::of(&closure.places());
     let access = table.access();
-    let mut found = Vec::new();
-    let mut trees = Vec::new();
+    let mut rehearsal = Rehearsal::default();
     for query in of_tables(closure, &rows) {
-        parse(&query, access, &mut found, &mut trees);
+        rehearsal.parse(&query, access);
     }
-    of_views(closure, &rows, |query| {
-        parse(query, access, &mut found, &mut trees)
+    let tables = tables(closure);
+    views::queries(tables.into_iter(), &closure.recreated, &rows, |query| {
+        rehearsal.parse(query, access)
     });
-    let all = meanings::read(closure, &trees);
+    let all = meanings::read(closure, &rehearsal.trees);
+    let mut found = rehearsal.found;
     let changed = all.iter().filter_map(|(name, parsed)| {
         let name = name.strip_prefix(PARSED)?;
         (all.get(name) != Some(parsed)).then(|| {
@@ -50,42 +63,129 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
         })
     });
     found.extend(changed);
+    let rules = all.keys().filter(|name| name.starts_with("rule "));
+    let rules = rules.map(|name| (name.clone(), Unclear::Rule));
+    let unclear = rehearsal.unclear.into_iter().chain(rules);
+    let refused = unclear.filter(|(name, why)| {
+        let mut calls = all.get(name).into_iter().flatten();
+        calls.any(|call| match why {
+            // Functions have their names in the text, and fit.
+            Unclear::Grouped => {
+                meanings::is_other(call) && call.starts_with("operator ")
+                    || call == "function sum (bigint)"
+            }
+            Unclear::OnGrouped | Unclear::Rule => !meanings::is_plain(call),
+        })
+    });
+    found.extend(refused.map(|(name, why)| why.blocker(&name)));
     found
 }
 
-/// Parses a query. Returns whether its text means something.
-fn parse(
-    query: &Query,
-    access: Owned,
-    found: &mut Vec<Blocker>,
-    trees: &mut Vec<(String, String)>,
-) -> bool {
-    let Query { name, rest, text } = query;
-    let parsed = transaction::caught(|| (access.parse(rest), access.parse(text)));
-    match parsed {
-        Ok((rest, tree)) => {
-            trees.push((name.clone(), rest));
-            trees.push((format!("{PARSED}{name}"), tree));
-            true
-        }
-        Err(error) => {
-            // The types do not fit. What stands in for the tables lacks their keys, which allow more in GROUP BY.
-            let types = [
-                Code::ERRCODE_UNDEFINED_FUNCTION,
-                Code::ERRCODE_AMBIGUOUS_FUNCTION,
-                Code::ERRCODE_DATATYPE_MISMATCH,
-                Code::ERRCODE_CANNOT_COERCE,
-            ];
-            if transaction::code(&error).is_some_and(|code| types.contains(&code)) {
-                let blocker = Blocker::state(
-                    format!("{name} cannot be created with a bigint"),
-                    format!("The error is: {}.", transaction::message(&error)),
-                    "Drop it, and create it again after the swap.",
-                );
-                found.push(blocker.unsupported());
+impl Unclear {
+    /// Returns the blocker of a text that the swap would refuse if it called others then.
+    fn blocker(self, name: &str) -> Blocker {
+        let (why, instead) = match self {
+            Self::Grouped => (
+                "It groups by a primary key, which only its tables have.",
+                "List all of its columns in GROUP BY",
+            ),
+            Self::OnGrouped => (
+                "It reads a view that groups by a primary key.",
+                "List all columns in the GROUP BY of that view",
+            ),
+            Self::Rule => (
+                "The actions of a rule cannot be parsed for a bigint before.",
+                "Use a trigger INSTEAD OF in its place",
+            ),
+        };
+        let blocker = Blocker::state(
+            format!("what {name} calls could only be compared in the swap"),
+            why,
+            format!("{instead}, or drop it and create it again after the swap."),
+        );
+        blocker.unsupported()
+    }
+}
+
+/// Returns the columns of views that become of another type, but for integers.
+pub fn changed_types(closure: &Closure, table: &TargetTable) -> Vec<String> {
+    let rows = Rows::of(&closure.places());
+    let tables = tables(closure);
+    let mut found = Vec::new();
+    views::queries(tables.into_iter(), &closure.recreated, &rows, |query| {
+        let Ok(tree) = transaction::caught(|| table.access().parse(&query.text)) else {
+            return false;
+        };
+        let view = closure.recreated.iter().find(|one| one.name == query.name);
+        let columns = view.into_iter().flat_map(|view| &view.columns);
+        for ((name, was), becomes) in columns.zip(types_of(&tree)) {
+            let [was, becomes] = [*was, becomes].map(|of| relation::name_of_type(of.into()));
+            let is_wider = [("bigint", "integer"), ("bigint", "smallint")]
+                .iter()
+                .any(|(wide, narrow)| becomes == was.replace(narrow, wide));
+            if was != becomes && !is_wider {
+                found.push(format!("warning: column \"{name}\" of {} becomes {becomes}, and was {was}: programs and functions that read it get another type.", query.name));
             }
-            false
         }
+        true
+    });
+    found
+}
+
+/// Returns the types of the columns that a query returns, all of which are of a subquery, by its tree.
+fn types_of(tree: &str) -> impl Iterator<Item = u32> {
+    // Lists of subqueries come before its own.
+    let list = tree.rsplit(":targetList ").next().unwrap_or_default();
+    let types = list.split(":vartype ").skip(1);
+    types.filter_map(|rest| rest.split(' ').next()?.parse().ok())
+}
+
+/// Returns the tables of the script.
+fn tables(closure: &Closure) -> Vec<Relation> {
+    let tables = closure.changed().map(|member| {
+        let [schema, name] = [&member.schema, &member.table].map(|name| sql::quoted_exactly(name));
+        (member.relation, schema, name)
+    });
+    tables.collect()
+}
+
+impl Rehearsal {
+    /// Parses a query. Returns whether its text means something.
+    fn parse(&mut self, query: &Query, access: Owned) -> bool {
+        let Query { name, rest, text } = query;
+        let mut unclear = self.unclear.iter();
+        if unclear.any(|(view, _)| text.contains(view.trim_start_matches("view "))) {
+            self.unclear.push((name.clone(), Unclear::OnGrouped));
+            return false;
+        }
+        let parsed = transaction::caught(|| (access.parse(rest), access.parse(text)));
+        let error = match parsed {
+            Ok((rest, tree)) => {
+                self.trees.push((name.clone(), rest));
+                self.trees.push((format!("{PARSED}{name}"), tree));
+                return true;
+            }
+            Err(error) => error,
+        };
+        // The types do not fit. What stands in for the tables lacks their keys, which allow more in GROUP BY.
+        let types = [
+            Code::ERRCODE_UNDEFINED_FUNCTION,
+            Code::ERRCODE_AMBIGUOUS_FUNCTION,
+            Code::ERRCODE_DATATYPE_MISMATCH,
+            Code::ERRCODE_CANNOT_COERCE,
+        ];
+        let code = transaction::code(&error);
+        if code == Some(Code::ERRCODE_GROUPING_ERROR) {
+            self.unclear.push((name.clone(), Unclear::Grouped));
+        } else if code.is_some_and(|code| types.contains(&code)) {
+            let blocker = Blocker::state(
+                format!("{name} cannot be created with a bigint"),
+                format!("The error is: {}.", transaction::message(&error)),
+                "Drop it, and create it again after the swap.",
+            );
+            self.found.push(blocker.unsupported());
+        }
+        false
     }
 }
 
@@ -134,36 +234,4 @@ fn of_tables(closure: &Closure, rows: &Rows) -> Vec<Query> {
         query(relation, one.name.clone(), one.text.as_deref()?, &names)
     });
     checks.chain(indexes).chain(others).collect()
-}
-
-/// Parses the queries of views, each with those that it is made of as they will be.
-fn of_views(closure: &Closure, rows: &Rows, mut parse: impl FnMut(&Query) -> bool) {
-    let mut names = Vec::new();
-    let mut parts = Vec::new();
-    for member in closure.changed() {
-        let [schema, name] = [&member.schema, &member.table].map(|name| sql::quoted_exactly(name));
-        if names.iter().all(|(_, known)| *known != name)
-            && let Some(row) = rows.query(member.relation)
-        {
-            parts.push(format!("{name} AS ({row})"));
-            names.push((schema, name));
-        }
-    }
-    // The last one to drop is the first one to create.
-    for one in closure.recreated.iter().rev() {
-        let (Some(text), Some((schema, name))) = (&one.text, &one.view) else {
-            continue;
-        };
-        let text = unqualified(text, &names);
-        let with = format!("WITH {}", parts.join(", "));
-        let query = Query {
-            name: one.name.clone(),
-            text: format!("{with} SELECT FROM ({text}) AS view"),
-            rest: format!("{with} SELECT"),
-        };
-        if parse(&query) && names.iter().all(|(_, known)| known != name) {
-            parts.push(format!("{name} AS ({text})"));
-            names.push((schema.clone(), name.clone()));
-        }
-    }
 }

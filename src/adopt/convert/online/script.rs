@@ -8,9 +8,11 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
-use crate::adopt::convert::online::rows::Rows;
+use crate::adopt::convert::online::meanings;
+use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
+use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
@@ -32,7 +34,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     };
     // What cannot be parsed with a bigint cannot be evaluated for one.
     if last.is_empty() && before.is_empty() {
-        last.extend(new_ids::meet(table, generator.floor(table)));
+        last.extend(of_new_ids(table, &parts, generator));
     }
     let mut blockers = plan::checked(last.iter().map(Blocker::note));
     if closure.is_swapped() {
@@ -65,6 +67,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if !left.is_empty() {
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
+        rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
     }
     rows.extend(left);
     rows.push(swapping(
@@ -76,6 +79,22 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     rows.extend(cleanup(&parts));
     rows.push(to_default(table, new_default));
     rows
+}
+
+/// Returns what prevents new ids in the columns, and in views of them.
+fn of_new_ids(
+    table: &TargetTable,
+    parts: &[SwappedColumn<'_>],
+    generator: &NewDefault,
+) -> Option<Blocker> {
+    let floor = generator.floor(table);
+    let own = (table.oid, table.column().number);
+    let mut others = parts
+        .iter()
+        .filter(|(member, _)| (member.relation, member.number) != own);
+    new_ids::meet(table, floor)
+        .or_else(|| others.find_map(|(_, part)| new_ids::fit(part, floor)))
+        .or_else(|| new_ids::show(table, floor))
 }
 
 /// Plans the way back: to the columns of before, or only without the shadows if there was no swap yet.
@@ -92,6 +111,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
         "check",
         "Ids beyond the type of before have no way back: the check of the filled column fails on them.",
     )];
+    rows.extend(plan::checked(casts(closure)));
     build(closure, Direction::Back, &mut rows);
     rows.push(swapping(
         closure,
@@ -101,6 +121,27 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     ));
     rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
+}
+
+/// Returns what to know of texts with casts to bigint: those that came with the columns stay.
+fn casts(closure: &Closure) -> Option<String> {
+    let indexes = closure.indexes.iter().map(|index| {
+        let texts =
+            [&index.expressions, &index.predicate].map(|text| text.as_deref().unwrap_or_default());
+        (format!("index {}", index.quoted()), texts.concat())
+    });
+    let checks = closure.checks.iter().map(|check| {
+        let name = meanings::constraint(closure.table(check.relation), &check.name);
+        (name, check.text.clone())
+    });
+    let others = closure.recreated.iter();
+    let others = others.map(|one| (one.name.clone(), one.text.clone().unwrap_or_default()));
+    let all = indexes.chain(checks).chain(others);
+    let cast = all.filter(|(_, text)| text.contains("::bigint"));
+    let names: Vec<String> = cast.map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| {
+        format!("These have casts to bigint, which can be of the way there, and keep them: {}. Create them again after the way back to have them as they were.", names.join(", "))
+    })
 }
 
 fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {

@@ -6,7 +6,7 @@ use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key, timing,
 };
 use crate::adopt::convert::online::meanings;
-use crate::adopt::convert::online::rows::Rows;
+use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;

@@ -1,11 +1,13 @@
 //! What keeps to a column of before and is dropped and made again in the swap, by the text that the server prints: views,
 //! triggers, extended statistics, privileges on columns.
 
-use crate::adopt::convert::checks::blocker::Blocker;
 use crate::pg::catalog::sql;
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
 use serde::Deserialize;
+
+/// A relation: its oid, and the quoted names of its schema and of itself.
+pub type Relation = (u32, String, String);
 
 /// An object, with the statements that replace it. Its text has the names of the columns, which are the same after the swap.
 #[derive(Debug, Clone, Deserialize)]
@@ -18,13 +20,21 @@ pub struct Recreated {
     pub view: Option<(String, String)>,
     /// The table that the expressions are of.
     pub relation: Option<u32>,
+    /// The owner of a view.
+    pub owner: Option<u32>,
+    /// The relations that a view reads, but for views of this list.
+    #[serde(deserialize_with = "list")]
+    pub reads: Vec<Relation>,
+    /// The columns of a view and their types.
+    #[serde(deserialize_with = "list")]
+    pub columns: Vec<(String, u32)>,
     /// A statement that locks it and changes nothing; none if the lock of the table is enough.
     pub lock: Option<String>,
     pub drop: String,
     #[serde(deserialize_with = "list")]
     pub create: Vec<String>,
     /// Why it cannot be made again as it was.
-    refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 impl Recreated {
@@ -34,21 +44,7 @@ impl Recreated {
         if tables.is_empty() {
             return Vec::new();
         }
-        let query = include_str!("../../../../sql/adopt/convert_recreated.sql");
+        let query = include_str!("../../../sql/adopt/convert_recreated.sql");
         sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
-    }
-
-    /// Returns what prevents that it is made again.
-    pub fn blocker(&self) -> Option<Blocker> {
-        let refused = self.refused.as_ref()?;
-        let blocker = Blocker::state(
-            format!(
-                "{} cannot be dropped and created again in the swap",
-                self.name
-            ),
-            format!("The reason is that {refused}."),
-            "Drop it, and create it again after the swap.",
-        );
-        Some(blocker.unsupported())
     }
 }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Rows {
     /// Lists of SELECT with the columns that a table has after the swap, by its oid.
     lists: Option<BTreeMap<String, String>>,
+    /// Whether these have an id.
+    #[serde(skip)]
+    has_id: bool,
     /// Functions that take or return rows of the tables.
     #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
@@ -32,14 +35,28 @@ pub struct Compiled {
 impl Rows {
     /// Reads the rows of the tables of columns.
     pub fn of(columns: &[(pg_sys::Oid, i16)]) -> Self {
-        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
-        let query = include_str!("../../../../sql/adopt/convert_rows.sql");
-        sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
+        Self::read(columns, None)
     }
 
-    /// Returns a query of no rows with the columns that a table has after the swap; none of another table.
+    /// Does the same, of tables in which the columns have an id.
+    pub fn with(columns: &[(pg_sys::Oid, i16)], id: i64) -> Self {
+        let rows = Self::read(columns, Some(id));
+        Self {
+            has_id: true,
+            ..rows
+        }
+    }
+
+    fn read(columns: &[(pg_sys::Oid, i16)], id: Option<i64>) -> Self {
+        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+        let query = include_str!("../../../sql/adopt/convert_rows.sql");
+        sql::read_now(query, &[tables.into(), numbers.into(), id.into()]).unwrap_or_default()
+    }
+
+    /// Returns a query with the columns that a table has after the swap, of no row or of one with the id; none of another table.
     pub fn query(&self, relation: u32) -> Option<String> {
         let list = self.lists.as_ref()?.get(&relation.to_string())?;
-        Some(format!("SELECT {list} WHERE false"))
+        let condition = if self.has_id { "" } else { " WHERE false" };
+        Some(format!("SELECT {list}{condition}"))
     }
 }
