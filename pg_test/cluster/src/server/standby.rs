@@ -54,11 +54,15 @@ impl Server {
     /// backup. It has a clock as a standby has.
     #[must_use]
     pub fn copied(&self, name: &str) -> Self {
-        let mut copy = Self::in_new_directory(name, None, None);
-        copy.clock_like(self);
-        self.base_backup(&copy.data(), &[]);
-        copy.configure("");
-        copy
+        let mut made = Self::in_new_directory(name, None, None);
+        made.clock_like(self);
+        if self.file("postmaster.pid").exists() {
+            self.base_backup(&made.data(), &[]);
+        } else {
+            copy(&self.data(), &made.data());
+        }
+        made.configure("");
+        made
     }
 
     fn archived(&self) -> PathBuf {

@@ -227,7 +227,7 @@ fn years_pass() {
             ));
             // Ids of now, of later, and old ones that are imported.
             session.run(&format!(
-                "INSERT INTO {table} SELECT snowflake_encode(at, 5, {day} % 4096, 'twitter'), 'x' FROM unnest(ARRAY[clock_timestamp(), clock_timestamp() + interval '2 s', clock_timestamp() + {ahead} * interval '{every}'{}]) at ON CONFLICT DO NOTHING",
+                "INSERT INTO {table} SELECT snowflake_encode(at, 5, {day} % 4096, 'twitter'), 'x' FROM unnest(ARRAY[clock_timestamp(), clock_timestamp() + interval '2 s', timezone('{zone}', timezone('{zone}', clock_timestamp()) + {ahead} * interval '{every}'){}]) at ON CONFLICT DO NOTHING",
                 if day > 200 { format!(", timezone('{zone}', timezone('{zone}', clock_timestamp()) - interval '{keep}') + interval '1 hour'") } else { String::new() }
             ));
             let bounds: Vec<String> = session.column(&format!(

@@ -114,17 +114,19 @@ fn a_session_that_ends_in_a_move_holds_back_nobody() {
     install(&mut server.connect("postgres"));
     let records = while_minting(&server, 6, NEXT, || {
         let mut other = server.connect("postgres");
-        for round in 0..count(200, 40) {
-            let call = if round % 2 == 0 {
-                "pg_cancel_backend"
-            } else {
-                "pg_terminate_backend"
-            };
-            other.run(&format!(
-                "SELECT {call}(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT mint_sql%' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2"
-            ));
-            sleep(Duration::from_millis(5));
-        }
+        let mut calls = ["pg_cancel_backend", "pg_terminate_backend"]
+            .into_iter()
+            .cycle();
+        let mut disturbed = 0;
+        // On a busy machine, sessions are not there yet.
+        server.until("sessions are disturbed", || {
+            let call = calls.next().unwrap_or_default();
+            disturbed += other.column::<bool>(&format!(
+                "SELECT {call}(pid) FROM pg_stat_activity
+                 WHERE query LIKE 'SELECT mint_sql%' AND state = 'active' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2"
+            )).len();
+            disturbed >= count(200, 40)
+        });
     });
     let (ids, refusals) = split(records);
     assert_sound(&ids);
