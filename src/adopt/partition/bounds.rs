@@ -1,7 +1,7 @@
 //! The ranges of the missing partitions.
 
 use crate::adopt::partition::error;
-use crate::adopt::partition::parent::{Parent, Partition};
+use crate::adopt::partition::parent::{Parent, Partition, refuse_counter};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
@@ -146,8 +146,10 @@ pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
     true
 }
 
-/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.
+/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first. Raises an error if the table, or one of
+/// them, gives new rows the values of a counter: the oldest partition would have rows of today.
 pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
+    refuse_counter(parent.oid, &parent.key);
     let first = parent.keys.first(cutoff).or_report();
     // Ids below it can be of a counter, of any time.
     let certain = parent.keys.first_certain();
@@ -157,5 +159,8 @@ pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     };
     let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();
     found.sort_by_key(|part| part.range.from);
+    for part in &found {
+        refuse_counter(part.oid, &parent.key);
+    }
     found
 }

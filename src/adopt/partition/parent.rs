@@ -37,8 +37,8 @@ pub struct Parent {
     pub partitions: Vec<Partition>,
     /// The default partition.
     pub default: Option<Named>,
-    /// The name of the key, quoted.
-    pub column: String,
+    /// The name of the key.
+    pub key: String,
     /// The columns that are not generated, quoted.
     pub columns: Vec<String>,
     /// How many foreign keys it has, and refer to it.
@@ -127,7 +127,7 @@ impl Parent {
                 oid: part.oid,
                 name: part.name,
             }),
-            column: sql::quoted_exactly(found.column.as_deref().unwrap_or_default()),
+            key: found.column.unwrap_or_default(),
             columns: found.row,
             foreign_keys: found.foreign_keys,
             partitions: partitions
@@ -150,6 +150,13 @@ impl Parent {
         )";
         let name = DecodedText(name.to_owned());
         sql::ask_with(query, &[self.oid.into(), name.into()]) == Some(true)
+    }
+}
+
+/// Raises an error if new rows of a table that is or has partitions get their ids from a counter, which contain no time.
+pub fn refuse_counter(table: pg_sys::Oid, key: &str) {
+    if IdColumn::find(table, key).is_some_and(|column| column.is_counted()) {
+        error::counted(&sql::exact_name_of(table), key);
     }
 }
 
