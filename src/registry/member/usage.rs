@@ -82,9 +82,10 @@ pub fn is_permitted(width: u32, node: u64) -> bool {
     is_listed || made() && session::permitted(width, node).is_some()
 }
 
-/// Returns why the last request failed, if it did.
+/// Returns why the last request failed, if it did, and there is a registry still.
 pub fn trouble() -> Option<String> {
-    made().then(leases::note).flatten()
+    let is_current = grantor::is_there() && made();
+    is_current.then(leases::note).flatten()
 }
 
 /// Returns whether leases are wanted, and no worker requests them that could.
