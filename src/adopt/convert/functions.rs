@@ -138,8 +138,12 @@ fn convert_revert(
     if !was_converted {
         inform(format!("{} is not converted, skipping", table.what()));
     } else if !table.partitions.is_empty() {
-        let message = format!("new rows of table {} will be in one partition", table.quoted());
-        let detail = "The table is partitioned by this column, and the values of a counter contain no time.";
+        let message = format!(
+            "new rows of table {} will be in one partition",
+            table.quoted()
+        );
+        let detail =
+            "The table is partitioned by this column, and the values of a counter contain no time.";
         let hint = "Do not drop partitions by their age. If the table is registered, use mint.partition_unregister().";
         warn(message, detail.to_owned(), Some(hint));
     }
