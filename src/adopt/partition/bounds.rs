@@ -1,7 +1,8 @@
 //! The ranges of the missing partitions.
 
+use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::partition::error;
-use crate::adopt::partition::parent::{Parent, Partition, refuse_counter};
+use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
@@ -149,7 +150,9 @@ pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
 /// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first. Raises an error if the table, or one of
 /// them, gives new rows the values of a counter: the oldest partition would have rows of today.
 pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
-    refuse_counter(parent.oid, &parent.key);
+    if parent.is_counted {
+        error::counted(&parent.name, &parent.key);
+    }
     let first = parent.keys.first(cutoff).or_report();
     // Ids below it can be of a counter, of any time.
     let certain = parent.keys.first_certain();
@@ -160,7 +163,9 @@ pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();
     found.sort_by_key(|part| part.range.from);
     for part in &found {
-        refuse_counter(part.oid, &parent.key);
+        if IdColumn::find(part.oid, &parent.key).is_some_and(|column| column.is_counted()) {
+            error::counted(&part.name, &parent.key);
+        }
     }
     found
 }

@@ -39,6 +39,8 @@ pub struct Parent {
     pub default: Option<Named>,
     /// The name of the key.
     pub key: String,
+    /// New rows get their ids from a counter, which contain no time.
+    pub is_counted: bool,
     /// The columns that are not generated, quoted.
     pub columns: Vec<String>,
     /// How many foreign keys it has, and refer to it.
@@ -109,7 +111,7 @@ impl Parent {
         let found = found.unwrap_or_else(|| sql::missing(table));
         // The query sees what the statement sees, also of a table that was dropped meanwhile.
         let name = sql::exact_name_of(table);
-        let keys = found.keys(table, layout);
+        let (keys, is_counted) = found.keys(table, layout);
         let mut partitions = found.partitions;
         let default = partitions
             .iter()
@@ -128,6 +130,7 @@ impl Parent {
                 name: part.name,
             }),
             key: found.column.unwrap_or_default(),
+            is_counted,
             columns: found.row,
             foreign_keys: found.foreign_keys,
             partitions: partitions
@@ -153,16 +156,9 @@ impl Parent {
     }
 }
 
-/// Raises an error if new rows of a table that is or has partitions get their ids from a counter, which contain no time.
-pub fn refuse_counter(table: pg_sys::Oid, key: &str) {
-    if IdColumn::find(table, key).is_some_and(|column| column.is_counted()) {
-        error::counted(&sql::exact_name_of(table), key);
-    }
-}
-
 impl Partitioned {
-    /// Returns the ids of the partition key, or raises the error of a table that has none.
-    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> Keys {
+    /// Returns the ids of the partition key, and whether a counter generates them. Raises the error of a table that has none.
+    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> (Keys, bool) {
         let name = &sql::name_of(table);
         if self.kind != "p" {
             error::not_partitioned(name);
@@ -209,7 +205,7 @@ impl Partitioned {
                 };
                 // The error of a layout whose ids do not sort by time.
                 layout.min_id(0).or_report();
-                return Keys::Snowflake(layout);
+                return (Keys::Snowflake(layout), column.is_counted());
             }
             pg_sys::UUIDOID => Keys::UuidV7,
             other if other == Home::find().objectid => Keys::ObjectId,
@@ -223,7 +219,7 @@ impl Partitioned {
         {
             error::not_in_time(name, &column.name, version);
         }
-        keys
+        (keys, false)
     }
 }
 
