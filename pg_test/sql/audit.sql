@@ -36,6 +36,18 @@ CREATE FUNCTION name_of(integer) RETURNS text LANGUAGE sql AS 'SELECT name FROM 
 CREATE FUNCTION when_good(id integer) RETURNS bigint LANGUAGE sql AS 'SELECT id FROM good WHERE id = $1';
 SELECT * FROM mint.audit('customer', 'id');
 SELECT * FROM mint.audit('good', 'id');
+-- So do functions of tables that refer to it, and of those that refer to these.
+CREATE SEQUENCE other_seq;
+CREATE TABLE item (good_id bigint PRIMARY KEY REFERENCES good, customer_id int REFERENCES customer);
+CREATE TABLE item_text (item_id bigint REFERENCES item, language text);
+CREATE FUNCTION total(integer) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM item WHERE good_id = $1';
+CREATE FUNCTION text_of(integer) RETURNS text LANGUAGE sql AS 'SELECT language FROM item_text WHERE item_id = $1';
+CREATE FUNCTION drawn() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) + nextval(''other_seq'') FROM item';
+SELECT finding, evidence FROM mint.audit('good', 'id');
+SELECT finding, evidence FROM mint.audit('customer', 'id') WHERE finding ~ 'sequence';
+DROP TABLE item, item_text;
+DROP SEQUENCE other_seq;
+DROP FUNCTION total, text_of, drawn;
 DROP FUNCTION next_customer, name_of, when_good;
 
 -- Nearly used up, and a sequence that ends before its column.
@@ -125,6 +137,9 @@ CREATE TABLE large (id bigserial PRIMARY KEY, filler text);
 INSERT INTO large SELECT g, repeat('x', 100) FROM generate_series(1, 20000) g;
 ANALYZE large;
 SELECT * FROM mint.audit('large', 'id');
+SELECT evidence FROM mint.audit('large', 'id', 'twitter') WHERE severity = 'info';
+INSERT INTO large VALUES (snowflake_encode('2070-01-01', 1, 0, 'twitter'));
+SELECT finding, regexp_replace(evidence, '[0-9]+ days ahead', '# days ahead') AS evidence FROM mint.audit('large', 'id', 'twitter') WHERE finding ~ 'future|counter';
 CREATE TABLE parts (id bigint PRIMARY KEY DEFAULT snowflake_next_id(1)) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (MAXVALUE);

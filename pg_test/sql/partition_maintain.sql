@@ -156,6 +156,49 @@ RESET client_min_messages;
 SELECT count(*) FROM remade;
 SELECT count(*) FROM pg_inherits WHERE inhparent = 'remade'::regclass;
 
+-- The values of a counter contain no time: new ones are in the oldest partition, which is not dropped as long as a table has such a
+-- default.
+CREATE TABLE visit (id bigserial PRIMARY KEY, page text);
+INSERT INTO visit (page) SELECT 'before' FROM generate_series(1, 10);
+SET client_min_messages = warning;
+SELECT mint.convert('visit', 'id', 'snowflake_next_id(5)') IS NOT NULL AS converted;
+SELECT snowflake_min(date_trunc('month', now()) - interval '2 years') AS edge \gset
+ALTER TABLE visit RENAME TO visit_before;
+CREATE TABLE visit (LIKE visit_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+ALTER TABLE visit ATTACH PARTITION visit_before FOR VALUES FROM (MINVALUE) TO (:edge);
+CALL mint.partition_maintain('visit', '1 month', 2, since => now() - interval '2 years');
+SELECT mint.partition_register('visit', '1 month', 2, keep => '12 months', layout => 'instagram');
+SELECT problem FROM mint.partitions WHERE parent ~ 'visit';
+SELECT mint.convert_revert('visit', 'id');
+INSERT INTO visit (page) VALUES ('new') RETURNING id;
+CALL mint.partition_maintain_all();
+SELECT count(*) FROM visit WHERE page = 'new';
+SELECT problem FROM mint.partitions WHERE parent ~ 'visit';
+SELECT status, detail FROM mint.health() WHERE check_name = 'partitions';
+\set VERBOSITY default
+CALL mint.partition_maintain('visit', '1 month', 2, keep => '12 months', layout => 'instagram');
+SELECT count(*) FROM mint.partition_drop_plan('visit', '12 months', 'instagram');
+SELECT mint.partition_register('visit', '1 month', 3, keep => '12 months', layout => 'instagram');
+\set VERBOSITY terse
+-- New partitions are still made, and nothing else is refused.
+SELECT mint.partition_register('visit', '1 month', 3, layout => 'instagram');
+CALL mint.partition_maintain_all();
+SELECT made, problem FROM mint.partitions WHERE parent ~ 'visit';
+-- Inserts into the partition itself, by its own default.
+ALTER TABLE visit ALTER id SET DEFAULT snowflake_next_id(5);
+SELECT mint.partition_register('visit', '1 month', 3, keep => '12 months');
+ALTER TABLE visit_before ALTER id SET DEFAULT nextval('visit_id_seq');
+CALL mint.partition_maintain('visit', '1 month', 3, keep => '12 months');
+ALTER TABLE visit_before ALTER id DROP DEFAULT;
+-- Without a default, the client is trusted, and so is a function of a user. What a counter made meanwhile goes with its partition.
+ALTER TABLE visit ALTER id DROP DEFAULT;
+CALL mint.partition_maintain('visit', '1 month', 3, keep => '18 months', layout => 'instagram');
+CREATE FUNCTION wrapped() RETURNS bigint LANGUAGE sql AS 'SELECT home.snowflake_next_id(5)';
+ALTER TABLE visit ALTER id SET DEFAULT wrapped();
+CALL mint.partition_maintain('visit', '1 month', 3, keep => '12 months', layout => 'instagram');
+SELECT count(*) FROM visit;
+RESET client_min_messages;
+
 SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;

@@ -123,8 +123,11 @@ cycle() {
         inside chown -R builder: /home/builder/check
         inside runuser -u builder -- env HOME=/home/builder sh -c 'cd ~/check && debian/tests/installcheck'
 
-        echo "== removed: rows stay, and what needs the library fails"
-        inside apt-get remove -y "postgresql-$major-pg-mint"
+        echo "== removed: a setting that preloads the library is told; rows stay, and what needs the library fails"
+        sql shop "ALTER SYSTEM SET session_preload_libraries = 'pg_mint'"
+        inside apt-get remove -y "postgresql-$major-pg-mint" 2>&1 | tee "$root/tmp/removed"
+        grep -q 'postgresql.auto.conf preloads the library' "$root/tmp/removed" || die "the removal says nothing of the setting"
+        sed -i '/session_preload_libraries/d' "$root/var/lib/postgresql/$major/main/postgresql.auto.conf"
         inside pg_ctlcluster "$major" main restart
         if sql shop 'SELECT snowflake_next_id(5)'; then die "the removed library still works"; fi
         [ "$(sql shop 'SELECT count(*) FROM message')" = 3000 ] || die "rows are missing without the library"

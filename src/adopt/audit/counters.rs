@@ -2,8 +2,9 @@
 
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{Finding, Severity};
-use crate::adopt::catalog::column::Source;
+use crate::adopt::catalog::column::{Place, Source};
 use crate::adopt::catalog::default::IdKind;
+use crate::adopt::catalog::foreign_key::Reference;
 use crate::adopt::inventory::usage::{largest, last_value};
 use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::catalog::sql;
@@ -28,35 +29,52 @@ pub fn largest_id(subject: &Subject, below: i64) -> Option<i64> {
 
 /// Notes what uses the sequence of a column, or takes its ids as integers where they are not.
 pub fn check_mentions(subject: &Subject, found: &mut Vec<Finding>) {
-    let sequences = subject.column.source.iter().map(|source| source.sequence);
-    let mentions = Mentions::find(vec![subject.column.table], sequences.collect());
     let mut add = |severity, finding, list: Vec<String>| {
         if !list.is_empty() {
             let evidence = format!("{}.", list.join("; "));
             found.push(Finding::new(severity, finding, evidence));
         }
     };
-    add(
-        Severity::Info,
-        "functions use the sequence",
-        mentions.functions,
-    );
-    let statements = mentions.statements.iter().map(Statement::text);
-    add(
-        Severity::Info,
-        "statements use sequences",
-        statements.collect(),
-    );
+    if let Some(source) = &subject.column.source {
+        let mentions = Mentions::find(vec![subject.column.table], vec![source.sequence]);
+        add(
+            Severity::Info,
+            "functions use the sequence",
+            mentions.functions,
+        );
+        let statements = mentions.statements.iter().map(Statement::text);
+        add(
+            Severity::Info,
+            "statements use sequences",
+            statements.collect(),
+        );
+    }
     let generated = subject.generated.as_ref();
     let is_wide = generated.is_some_and(|generated| generated.kind == IdKind::Snowflake)
         || subject.numbers().iter().any(|&id| id > i64::from(i32::MAX));
     if is_wide {
+        let tables = with_referring(subject.column.place());
         add(
             Severity::Warning,
             "functions of the table have arguments of type integer",
-            mentions.narrow,
+            Mentions::find(tables, Vec::new()).narrow,
         );
     }
+}
+
+/// Returns the table of a column, and those that have its ids because they refer to it, directly or not.
+fn with_referring(column: Place) -> Vec<pg_sys::Oid> {
+    let mut places = vec![column];
+    let mut next = 0;
+    while let Some(&place) = places.get(next) {
+        for Reference { from, to } in Reference::read(Some(place)) {
+            if to.place() == place && !places.contains(&from.place()) {
+                places.push(from.place());
+            }
+        }
+        next += 1;
+    }
+    places.into_iter().map(|(table, _)| table).collect()
 }
 
 /// Checks the sequence of a column.

@@ -64,10 +64,7 @@ fn findings(subject: &Subject, given: Option<Layout>) -> Vec<Finding> {
                 if given.is_some() || subject.generated.is_some() {
                     readers::check(subject, &layout, &mut found);
                 }
-                let newest = (!subject.ids.is_whole)
-                    .then(|| counters::largest_id(subject, i64::MAX))
-                    .flatten();
-                times::check_snowflakes(subject, &layout, newest, &mut found);
+                times::check_snowflakes(subject, &layout, &mut found);
             }
         }
         pg_sys::UUIDOID => times::check_uuids(subject, &mut found),

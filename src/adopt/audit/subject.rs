@@ -147,6 +147,15 @@ impl Ids {
             }
         }
         ids.source = Some((readable, leaves));
+        // The largest one shows what the rows between do not.
+        let largest = match ids.is_whole {
+            true => None,
+            false => ids.largest_by_index(base_type, i64::MAX),
+        };
+        let largest = largest.map(Value::Number);
+        let is_new = |largest: &Value| !ids.values.contains(largest);
+        let largest = largest.filter(is_new);
+        ids.values.extend(largest);
         ids
     }
 

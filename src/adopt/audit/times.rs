@@ -15,15 +15,9 @@ use std::collections::BTreeMap;
 /// Clocks of servers that are in order differ by less.
 const SLACK: Micros = 1_000_000;
 
-/// Checks snowflakes against their layout: `newest` is the largest of all, where that is known.
-pub fn check_snowflakes(
-    subject: &Subject,
-    layout: &Layout,
-    newest: Option<i64>,
-    found: &mut Vec<Finding>,
-) {
+/// Checks snowflakes against their layout.
+pub fn check_snowflakes(subject: &Subject, layout: &Layout, found: &mut Vec<Finding>) {
     let mut numbers = subject.numbers();
-    numbers.extend(newest);
     let small = numbers.iter().filter(|&&id| id < LARGE).count();
     numbers.retain(|&id| id >= LARGE);
     if small > 0 {

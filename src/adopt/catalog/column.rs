@@ -1,6 +1,6 @@
 //! Columns, by the catalogs.
 
-use crate::adopt::catalog::default::{Generated, LONGEST, StoredDefault};
+use crate::adopt::catalog::default::{Generated, IdKind, LONGEST, StoredDefault};
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
@@ -85,6 +85,12 @@ impl IdColumn {
 
     pub fn quoted(&self) -> String {
         sql::quoted_exactly(&self.name)
+    }
+
+    /// Returns whether new values are those of a counter: of a sequence, or of a counter of this extension.
+    pub fn is_counted(&self) -> bool {
+        let is_counter = |generated: Generated| generated.kind == IdKind::Sequence;
+        self.source.is_some() || self.generated().is_some_and(is_counter)
     }
 
     /// Returns what the default generates.

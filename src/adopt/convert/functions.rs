@@ -10,7 +10,7 @@ use crate::adopt::convert::{checks, plan, record, revert, run};
 use crate::pg::backend::guc;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{inform, report, required};
+use crate::pg::error::{inform, report, required, warn};
 use mint_core::adopt::rename::portable;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
@@ -137,6 +137,15 @@ fn convert_revert(
     let was_converted = revert::revert(&table, patience);
     if !was_converted {
         inform(format!("{} is not converted, skipping", table.what()));
+    } else if !table.partitions.is_empty() {
+        let message = format!(
+            "new rows of table {} will be in one partition",
+            table.quoted()
+        );
+        let detail =
+            "The table is partitioned by this column, and the values of a counter contain no time.";
+        let hint = "Do not drop partitions by their age. If the table is registered, use mint.partition_unregister().";
+        warn(message, detail.to_owned(), Some(hint));
     }
     was_converted
 }

@@ -8,6 +8,7 @@ use crate::adopt::catalog::table::TableSize;
 use crate::adopt::inventory::kinds::{self, IdsKind};
 use crate::adopt::inventory::usage::{self, Usage};
 use crate::pg::catalog::scan::sample::Value;
+use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
@@ -77,6 +78,8 @@ struct Surroundings {
     /// The columns that refer to others.
     referring: HashSet<Place>,
     tables: HashMap<pg_sys::Oid, TableSize>,
+    /// The tables whose primary key has several columns.
+    long_keys: HashSet<pg_sys::Oid>,
     /// When the statistics began to count.
     counting_since: Option<Micros>,
 }
@@ -97,6 +100,7 @@ impl Surroundings {
             referrers,
             referring,
             tables: TableSize::read(None),
+            long_keys: long_keys(),
             counting_since: usage::counting_since(),
         }
     }
@@ -152,13 +156,25 @@ impl Surroundings {
                 Some("serial" | "sequence" | "identity always" | "identity by default" | "integer"),
                 None,
             ) => {
-                let inserted = self.tables.get(&column.table).map(|table| table.inserted);
-                let rate = inserted.and_then(|rows| usage::rate(rows, self.counting_since));
+                // A part of a key that nothing generates does not rise with the rows, as the number of a line of an order.
+                let is_fed = column.source.is_some() || column.default.is_some();
+                let rises = is_fed || !self.long_keys.contains(&column.table);
+                let table = self.tables.get(&column.table).filter(|_| rises);
+                let rate = table.and_then(|table| usage::rate(table.inserted, self.counting_since));
                 usage::of_counter(column, values, rate)
             }
             _ => Usage::default(),
         }
     }
+}
+
+/// Returns the tables whose primary key has several columns.
+fn long_keys() -> HashSet<pg_sys::Oid> {
+    let query = "SELECT k.conrelid FROM pg_constraint AS k
+        WHERE k.contype = 'p' AND cardinality(k.conkey) > 1";
+    sql::rows(query, &[], |row| row.get::<pg_sys::Oid>(1))
+        .into_iter()
+        .collect()
 }
 
 /// Returns whether a column is of texts, whose defaults can be anything.

@@ -1,5 +1,6 @@
 //! The ranges of the missing partitions.
 
+use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::partition::error;
 use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
@@ -146,8 +147,12 @@ pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
     true
 }
 
-/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.
+/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first. Raises an error if the table, or one of
+/// them, gives new rows the values of a counter: the oldest partition would have rows of today.
 pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
+    if parent.is_counted {
+        error::counted(&parent.name, &parent.key);
+    }
     let first = parent.keys.first(cutoff).or_report();
     // Ids below it can be of a counter, of any time.
     let certain = parent.keys.first_certain();
@@ -157,5 +162,10 @@ pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     };
     let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();
     found.sort_by_key(|part| part.range.from);
+    for part in &found {
+        if IdColumn::find(part.oid, &parent.key).is_some_and(|column| column.is_counted()) {
+            error::counted(&part.name, &parent.key);
+        }
+    }
     found
 }

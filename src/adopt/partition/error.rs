@@ -284,6 +284,19 @@ pub fn gap(name: &str) -> ! {
         .raise()
 }
 
+/// Raises the error of old partitions that might have new rows.
+#[cold]
+#[track_caller]
+pub fn counted(table: &str, column: &str) -> ! {
+    let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    let message =
+        format!("cannot drop old partitions of table {table}, whose ids are values of a counter");
+    report(code, message)
+        .detail(format!("Column \"{column}\" takes its values from a counter, so new rows are in the oldest partition."))
+        .hint("Use a default that generates ids with their time, or maintain the partitions without dropping old ones.")
+        .raise()
+}
+
 #[cold]
 #[track_caller]
 pub fn too_far_ahead(ahead: i32, most: i32) -> ! {

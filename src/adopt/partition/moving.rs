@@ -52,8 +52,8 @@ pub fn move_some(
     own.run_within(millis, locks.iter().map(String::as_str));
     let [least, below, its_type] = words(&parent.keys);
     let key = |key: Key| format!("'{}'::{its_type}", parent.keys.text(key));
+    let column = sql::quoted_exactly(&parent.key);
     let is_within = |until: Option<Key>| {
-        let column = &parent.column;
         let from = format!("{column} {least} {}", key(part.from));
         match until {
             None => from,
@@ -64,7 +64,6 @@ pub fn move_some(
         "SELECT {column}::text FROM {} WHERE {} ORDER BY {column} OFFSET {BATCH} LIMIT 1",
         default.name,
         is_within(part.until),
-        column = parent.column,
     );
     let next = own.value_within::<DecodedText>(millis, &next);
     let until = match next {

@@ -37,8 +37,10 @@ pub struct Parent {
     pub partitions: Vec<Partition>,
     /// The default partition.
     pub default: Option<Named>,
-    /// The name of the key, quoted.
-    pub column: String,
+    /// The name of the key.
+    pub key: String,
+    /// New rows get their ids from a counter, which contain no time.
+    pub is_counted: bool,
     /// The columns that are not generated, quoted.
     pub columns: Vec<String>,
     /// How many foreign keys it has, and refer to it.
@@ -109,7 +111,7 @@ impl Parent {
         let found = found.unwrap_or_else(|| sql::missing(table));
         // The query sees what the statement sees, also of a table that was dropped meanwhile.
         let name = sql::exact_name_of(table);
-        let keys = found.keys(table, layout);
+        let (keys, is_counted) = found.keys(table, layout);
         let mut partitions = found.partitions;
         let default = partitions
             .iter()
@@ -127,7 +129,8 @@ impl Parent {
                 oid: part.oid,
                 name: part.name,
             }),
-            column: sql::quoted_exactly(found.column.as_deref().unwrap_or_default()),
+            key: found.column.unwrap_or_default(),
+            is_counted,
             columns: found.row,
             foreign_keys: found.foreign_keys,
             partitions: partitions
@@ -154,8 +157,8 @@ impl Parent {
 }
 
 impl Partitioned {
-    /// Returns the ids of the partition key, or raises the error of a table that has none.
-    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> Keys {
+    /// Returns the ids of the partition key, and whether a counter generates them. Raises the error of a table that has none.
+    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> (Keys, bool) {
         let name = &sql::name_of(table);
         if self.kind != "p" {
             error::not_partitioned(name);
@@ -202,7 +205,7 @@ impl Partitioned {
                 };
                 // The error of a layout whose ids do not sort by time.
                 layout.min_id(0).or_report();
-                return Keys::Snowflake(layout);
+                return (Keys::Snowflake(layout), column.is_counted());
             }
             pg_sys::UUIDOID => Keys::UuidV7,
             other if other == Home::find().objectid => Keys::ObjectId,
@@ -216,7 +219,7 @@ impl Partitioned {
         {
             error::not_in_time(name, &column.name, version);
         }
-        keys
+        (keys, false)
     }
 }
 

@@ -122,6 +122,8 @@ impl Registered {
             let rules = self.rules();
             let parent = Parent::find(table, rules.layout, Sees::Statement);
             let missing = rules.missing(&parent);
+            // The error of a table of which nothing can be dropped.
+            rules.old(&parent);
             let first = missing.first();
             Supply {
                 ahead: first.map_or(i64::from(rules.ahead), |part| part.edge as i64 - 1),

@@ -1,10 +1,11 @@
 //! Check of the node that this server generates ids as: whether it has one, and whether others have the same.
 
 use crate::citus::membership::{self, Membership};
-use crate::monitor::health::defaults::{Defaults, by_owner};
+use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::monitor::health::server::{Facts, those};
 use crate::pg::backend::recovery;
+use crate::registry::member::usage;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
 use std::fmt::Write;
@@ -12,8 +13,17 @@ use std::fmt::Write;
 /// The most owners of which the check names a column.
 const SHOWN: usize = 3;
 
-/// Returns whether defaults need a node that is not set, or a fixed one is used where other servers have the same.
+/// Returns whether defaults need a node that is not set or pass one that is not leased, or a fixed one is used where other servers
+/// have the same.
 pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
+    let own = own(facts, defaults);
+    let unlisted = unlisted(facts, defaults);
+    unlisted
+        .filter(|unlisted| unlisted.status > own.status)
+        .unwrap_or(own)
+}
+
+fn own(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
     let node = match setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
@@ -62,9 +72,46 @@ fn unset(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
     {
         return Finding::ok("The node of this server is not fixed.");
     }
-    let mut detail = "Parameter \"pg_mint.node\" is not set.".to_owned();
+    let detail = describe("Parameter \"pg_mint.node\" is not set.", &owners, |_| {
+        "needs it".to_owned()
+    });
+    Finding::ok(detail).with(
+        status(facts),
+        "Use ALTER SYSTEM SET pg_mint.node with a number that no other server uses, and SELECT pg_reload_conf().",
+    )
+}
+
+/// Judges the shards that defaults pass where a registry leases nodes; none if there is none, or the settings list them all.
+fn unlisted(facts: Option<&Facts>, defaults: &Defaults) -> Option<Finding> {
+    let is_refused = |default: &&Default| {
+        let shard = default.shard.and_then(|shard| shard.try_into().ok());
+        shard.is_some_and(|shard| !usage::is_permitted(default.layout.shard.width, shard))
+    };
+    let refused = defaults.all.iter().filter(is_refused);
+    let owners = by_owner(refused.filter(|_| grantor::is_there()));
+    if owners.is_empty() {
+        return None;
+    }
+    let cause = "With a registry, shards that \"pg_mint.nodes\" does not list are refused.";
+    let detail = describe(cause, &owners, |default| {
+        format!("passes such a shard, {}", default.shard.unwrap_or_default())
+    });
+    Some(Finding::ok(detail).with(
+        status(facts),
+        "Add the shards to \"pg_mint.nodes\" on this server, or use defaults without a shard.",
+    ))
+}
+
+/// Returns a message that names a column of each owner, with what its default does.
+fn describe(
+    cause: &str,
+    owners: &[(&Default, usize)],
+    does: impl Fn(&Default) -> String,
+) -> String {
+    let mut detail = cause.to_owned();
     for (default, further) in owners.iter().take(SHOWN) {
-        let _ = write!(detail, " The default of {} needs it.", default.column);
+        let what = does(default);
+        let _ = write!(detail, " The default of {} {what}.", default.column);
         if *further > 0 {
             let _ = write!(
                 detail,
@@ -75,14 +122,14 @@ fn unset(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
     if let Some(further) = owners.len().checked_sub(SHOWN).filter(|&count| count > 0) {
         let _ = write!(detail, " So do those of columns of {further} more roles.");
     }
-    // Where the defaults are perhaps not evaluated, or sessions of other roles have a node.
+    detail
+}
+
+/// Returns how bad it is that defaults fail. They are perhaps not evaluated, or sessions of other roles have a node.
+fn status(facts: Option<&Facts>) -> Status {
     let is_certain = facts.is_some_and(|facts| !facts.is_subscriber && !facts.has_stored_node);
-    let status = match is_certain && !recovery::is_in_progress() {
+    match is_certain && !recovery::is_in_progress() {
         true => Status::Critical,
         false => Status::Warning,
-    };
-    Finding::ok(detail).with(
-        status,
-        "Use ALTER SYSTEM SET pg_mint.node with a number that no other server uses, and SELECT pg_reload_conf().",
-    )
+    }
 }

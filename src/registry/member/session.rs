@@ -74,7 +74,7 @@ fn find(width: u32, node: u64) -> Option<&'static LeaseSlot> {
 }
 
 /// Returns the nodes around this one that the settings let this session mint as; none when they do not name it.
-fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
+pub fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
     // A layout without a node has node 0, which no setting names.
     if width == 0 {
         return Some(0..=0);

@@ -3,6 +3,7 @@
 use crate::pg::machine::server;
 use crate::registry::member::memory::leases::{self, made};
 use crate::registry::member::memory::slot::{LeaseSlot, SLOTS};
+use crate::registry::member::session;
 use crate::registry::member::tasks::tasks;
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::{Task, Trouble, missing_database};
@@ -75,9 +76,16 @@ pub fn troubles() -> Vec<Trouble> {
     made().then(read).into_iter().flatten().collect()
 }
 
-/// Returns why the last request failed, if it did.
+/// Returns whether the settings let this session generate ids as a node.
+pub fn is_permitted(width: u32, node: u64) -> bool {
+    let is_listed = width == 0 || settings::range_of(node).is_some();
+    is_listed || made() && session::permitted(width, node).is_some()
+}
+
+/// Returns why the last request failed, if it did, and there is a registry still.
 pub fn trouble() -> Option<String> {
-    made().then(leases::note).flatten()
+    let is_current = grantor::is_there() && made();
+    is_current.then(leases::note).flatten()
 }
 
 /// Returns whether leases are wanted, and no worker requests them that could.

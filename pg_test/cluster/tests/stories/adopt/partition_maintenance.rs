@@ -225,7 +225,7 @@ fn years_pass() {
             session.run(&format!(
                 "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}', since => now() - interval '{keep}' - interval '1 year')"
             ));
-            // Ids of now, of later, and old ones that are imported.
+            // Ids of now, of later by the local calendar, and old ones that are imported.
             session.run(&format!(
                 "INSERT INTO {table} SELECT snowflake_encode(at, 5, {day} % 4096, 'twitter'), 'x' FROM unnest(ARRAY[clock_timestamp(), clock_timestamp() + interval '2 s', timezone('{zone}', timezone('{zone}', clock_timestamp()) + {ahead} * interval '{every}'){}]) at ON CONFLICT DO NOTHING",
                 if day > 200 { format!(", timezone('{zone}', timezone('{zone}', clock_timestamp()) - interval '{keep}') + interval '1 hour'") } else { String::new() }

@@ -2,6 +2,7 @@
 //! how long they take.
 
 use super::shard;
+use crate::monitor::{assert_status, status};
 use mint_cluster::load::sessions::{assert_sound, assert_unique, split, while_minting};
 use mint_cluster::registry::members::{AUTO, QUARANTINE, first_id};
 use mint_cluster::{Registry, Server, Session, say};
@@ -103,9 +104,18 @@ fn a_quarantine_that_is_to_come_is_told() {
     registry.server.restart();
     assert!(health().starts_with("warning: "), "{}", health());
     assert!(!registry.is_in_quarantine(), "the next request begins it");
-    first_refusal(&registry.auto("ada"));
+    let ada = registry.auto("ada");
+    first_refusal(&ada);
     assert!(registry.is_in_quarantine());
     assert!(health().starts_with("warning: "), "{}", health());
+    // The member says so as well, until it is none.
+    let mut session = ada.connect("postgres");
+    assert_status(&mut session, "quarantine", "warning", "is in quarantine");
+    session.set_for_server("pg_mint.registry", "''");
+    ada.until("the settings are reset", || {
+        status(&mut session, "registry") == "ok"
+    });
+    assert_status(&mut session, "quarantine", "ok", "is no registry");
 }
 
 /// Asserts that a member is refused for a quarantine.

@@ -1,6 +1,7 @@
 //! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
 use super::shard;
+use crate::monitor::{assert_status, status};
 use mint_cluster::registry::members::{AUTO, assert_refused, create_registry};
 use mint_cluster::{Registry, Server, Session, assert_ascending};
 use std::thread::sleep;
@@ -107,6 +108,35 @@ fn auto_mints_nothing_once_the_registry_is_reset() {
     }
     let held: i64 = session.one("SELECT count(*) FROM mint.leases WHERE held");
     assert_eq!(held, 0);
+}
+
+/// A table with a number in its default, which a server has had for years, and then joins a registry.
+#[test]
+fn a_default_with_an_unlisted_number_is_noticed() {
+    let Some(registry) = Registry::start("numbers in defaults", 5) else {
+        return;
+    };
+    let member = registry.auto("ada");
+    let mut session = member.connect("postgres");
+    session.run(
+        "CREATE TABLE visit (id bigint DEFAULT snowflake_next_id(5), other bigint DEFAULT snowflake_next_id(6, 'twitter'),
+             alone bigint DEFAULT snowflake_next('time:53 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z'))",
+    );
+    let refusal = session.refusal("INSERT INTO visit DEFAULT VALUES");
+    assert_refused(&refusal, UNLISTED);
+    let words = "column \"id\" of table public.visit of role \"postgres\" passes such a shard, 5. So do those of 1 more";
+    assert_status(&mut session, "node", "critical", words);
+    set(&mut session, "pg_mint.nodes", "'5'");
+    assert_status(&mut session, "node", "critical", "passes such a shard, 6.");
+    set(&mut session, "pg_mint.nodes", "'1-6'");
+    assert_eq!(status(&mut session, "node"), "ok");
+    session.run("INSERT INTO visit DEFAULT VALUES");
+    // Without a registry, a number is trusted.
+    set(&mut session, "pg_mint.nodes", "''");
+    assert_status(&mut session, "node", "critical", "passes such a shard, 5.");
+    set(&mut session, "pg_mint.registry", "''");
+    assert_eq!(status(&mut session, "node"), "ok");
+    session.run("INSERT INTO visit DEFAULT VALUES");
 }
 
 #[test]
