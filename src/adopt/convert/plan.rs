@@ -94,7 +94,8 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     if !found.is_empty() {
         return checked(found.iter().map(Blocker::note));
     }
-    let mut rows = checked(notes(table));
+    let mut rows = checked(new_ids::doubts(table, generator.floor(table)));
+    rows.extend(checked(notes(table)));
     rows.extend(statements(table, generator, record.as_ref()));
     rows
 }

@@ -45,9 +45,18 @@ impl Blocker {
 
     /// Returns the blocker as a line of the plan.
     pub fn note(&self) -> String {
+        self.line("blocker")
+    }
+
+    /// Returns it as the line of something that is not certain.
+    pub fn doubt(&self) -> String {
+        self.line("warning")
+    }
+
+    fn line(&self, kind: &str) -> String {
         let space = if self.detail.is_empty() { "" } else { " " };
         format!(
-            "blocker: {}.{space}{} {}",
+            "{kind}: {}.{space}{} {}",
             self.message, self.detail, self.hint
         )
     }

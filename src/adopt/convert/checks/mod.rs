@@ -4,6 +4,7 @@ pub mod blocker;
 mod executors;
 mod expressions;
 pub mod new_ids;
+mod partitions;
 pub mod rebound;
 mod sequences;
 

@@ -68,6 +68,11 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
         rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
+        let floor = generator.floor(table);
+        let doubts = parts
+            .iter()
+            .flat_map(|(_, part)| new_ids::doubts(part, floor));
+        rows.extend(plan::checked(doubts));
     }
     rows.extend(left);
     rows.push(swapping(
