@@ -15,7 +15,7 @@ use crate::pg::catalog::sql;
 #[derive(Debug, Default)]
 pub struct PlanRow {
     pub phase: &'static str,
-    /// None in a row that only says something.
+    /// What it runs: of a blocker, its error. None in a row that only says something.
     pub command: Option<String>,
     pub object: Option<String>,
     pub lock: Option<String>,
@@ -92,12 +92,21 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
         .flatten();
     found.extend(checks::too_long(table, record.as_ref()));
     if !found.is_empty() {
-        return checked(found.iter().map(Blocker::note));
+        return blocked(&found);
     }
     let mut rows = checked(new_ids::doubts(table, generator.floor(table)));
     rows.extend(checked(notes(table)));
     rows.extend(statements(table, generator, record.as_ref()));
     rows
+}
+
+/// Returns rows that raise an error each.
+pub fn blocked<'a>(found: impl IntoIterator<Item = &'a Blocker>) -> Vec<PlanRow> {
+    let row = |blocker: &Blocker| PlanRow {
+        command: Some(blocker.command()),
+        ..PlanRow::says("check", blocker.note())
+    };
+    found.into_iter().map(row).collect()
 }
 
 /// Returns rows that only say something.

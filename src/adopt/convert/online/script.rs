@@ -36,7 +36,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if last.is_empty() && before.is_empty() {
         last.extend(of_new_ids(table, &parts, generator));
     }
-    let mut blockers = plan::checked(last.iter().map(Blocker::note));
+    let mut blockers = plan::blocked(&last);
     if closure.is_swapped() {
         if !blockers.is_empty() {
             return blockers;
@@ -165,7 +165,7 @@ fn obstacles(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]
         found.extend(checks::of_row_security(part));
         found.extend(checks::of_sequences(part));
     }
-    plan::checked(found.iter().map(Blocker::note))
+    plan::blocked(&found)
 }
 
 fn notes(closure: &Closure) -> Vec<PlanRow> {
