@@ -5,6 +5,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::new_ids;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::record::{self, ConversionRecord};
+use crate::adopt::convert::revert;
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::TargetTable;
@@ -117,9 +118,12 @@ pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
 
 /// Plans the way back of a column that is not an integer.
 pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
-    if record::find(table).is_none() {
+    let Some(found) = record::find(table) else {
         let note = "The column has no record of a conversion: see mint.conversions.";
         return vec![PlanRow::says("check", note)];
+    };
+    if let Some(blocker) = revert::blocker(table, &found) {
+        return blocked(&[blocker]);
     }
     let name = table.quoted();
     let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));

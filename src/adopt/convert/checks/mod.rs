@@ -10,7 +10,7 @@ mod sequences;
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::sequences::of_record;
-pub use crate::adopt::convert::checks::sequences::of_sequences;
+pub use crate::adopt::convert::checks::sequences::{of_creation, of_sequences};
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;
