@@ -220,6 +220,17 @@ SELECT jsonb_build_object(
     JOIN pg_namespace AS y ON y.oid = c.relnamespace
     JOIN pg_sequence AS s ON s.seqrelid = q.oid
   ),
+  -- What keeps its type as it is: the key of a partitioned table, the type of a typed one.
+  'fixed_by', CASE
+    WHEN EXISTS (
+      SELECT
+      FROM columns AS x
+      JOIN pg_partitioned_table AS r ON r.partrelid = x.oid
+      WHERE x.attnum = ANY (r.partattrs) OR strpos(r.partexprs::text, format(':varattno %s ', x.attnum)) > 0
+    )
+      THEN 'key'
+    WHEN t.reloftype <> 0 THEN 'type'
+  END,
   -- Rules with a cast of NEW or OLD: int4(int8), int2(int8) and oid(int8).
   'narrowing', (
     SELECT jsonb_agg(r.rulename ORDER BY r.rulename)

@@ -198,6 +198,12 @@ fn notes(table: &TargetTable) -> Vec<String> {
 /// Returns what to know of functions and of statements that a conversion does not change.
 pub fn mentions(found: &Mentions) -> Vec<String> {
     let mut notes = Vec::new();
+    if !found.unlinked.is_empty() {
+        notes.push(format!(
+            "warning: these columns are integers without a foreign key, and could contain the ids: {}.",
+            found.unlinked.join(", ")
+        ));
+    }
     if !found.functions.is_empty() {
         notes.push(format!(
             "These functions mention the sequence, or the table and nextval(), currval(), lastval() or setval(): {}.",

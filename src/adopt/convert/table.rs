@@ -33,6 +33,8 @@ pub struct TargetTable {
     /// The tables without an index that begins with the column.
     #[serde(deserialize_with = "list")]
     pub unindexed: Vec<String>,
+    /// Why the type of the column cannot be altered: `key` of partitions, or `type` of the table.
+    pub fixed_by: Option<String>,
     /// Rules with a cast of the column to a type that cannot hold the ids.
     #[serde(deserialize_with = "list")]
     pub narrowing: Vec<String>,
