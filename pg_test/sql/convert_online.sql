@@ -37,9 +37,30 @@ SELECT left_to_do('ruled');
 CREATE TYPE plain AS (id integer, name text);
 CREATE TABLE typed OF plain (PRIMARY KEY (id));
 SELECT left_to_do('typed');
+ALTER TABLE typed NOT OF;
+SELECT count(*) FROM left_to_do('typed');
+-- The type of a column in a partition key stays, at any level and in a table that refers to it.
+CREATE TABLE click (id serial PRIMARY KEY) PARTITION BY RANGE (id);
+SELECT left_to_do('click');
+DROP TABLE click;
+CREATE TABLE click (id serial, v int, PRIMARY KEY (v, id)) PARTITION BY LIST (v);
+SELECT left_to_do('click');
+CREATE TABLE click_1 PARTITION OF click FOR VALUES IN (1) PARTITION BY HASH (id);
+SELECT left_to_do('click');
+CREATE TABLE clicked (id serial PRIMARY KEY);
+CREATE TABLE by_click (clicked integer REFERENCES clicked) PARTITION BY HASH (clicked);
+SELECT left_to_do('clicked');
 CREATE TABLE hidden (id serial PRIMARY KEY);
 ALTER TABLE hidden FORCE ROW LEVEL SECURITY;
 SELECT left_to_do('hidden');
+-- Columns with the name of a column that refers to the table, or of the table itself.
+CREATE TABLE orders (id serial PRIMARY KEY);
+CREATE TABLE item (id serial PRIMARY KEY, of_order integer REFERENCES orders);
+CREATE TABLE parcel (of_order integer, order_id smallint, "Order" integer, orders_id bigint, item_id integer);
+CREATE TABLE same_id (id integer REFERENCES orders);
+SELECT note FROM mint.convert_plan('orders', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'warning: these%';
+ALTER TABLE same_id ALTER id TYPE bigint; ALTER TABLE orders ALTER id TYPE bigint; ALTER TABLE item ALTER of_order TYPE bigint;
+SELECT note FROM mint.convert_plan('orders', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'warning: these%';
 
 -- A trigger that suppresses updates ends the backfill, which would never end otherwise.
 CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';

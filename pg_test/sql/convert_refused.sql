@@ -154,6 +154,12 @@ RESET ROLE;
 ALTER TABLE always OWNER TO other;
 SELECT mint.convert('always', 'id', 'snowflake_next_id(5)');
 GRANT CREATE ON SCHEMA shop TO other;
+SELECT mint.convert('always', 'id', 'snowflake_next_id(5)');
+REVOKE CREATE ON SCHEMA shop FROM other;
+SELECT mint.convert_revert('always', 'id');
+SELECT note FROM mint.convert_plan('always', 'id', NULL);
+GRANT CREATE ON SCHEMA shop TO other;
+SELECT mint.convert_revert('always', 'id');
 DROP TABLE always;
 CREATE TABLE mixed (id bigint PRIMARY KEY);
 CREATE SEQUENCE mixed_seq; ALTER SEQUENCE mixed_seq OWNER TO other;
@@ -189,6 +195,25 @@ SELECT regexp_replace(note, '[0-9]{12,}', 'N', 'g') AS note FROM mint.convert_pl
 SELECT mint.convert('checked', 'small', 'snowflake_next_id(5)');
 \set VERBOSITY default
 DROP TABLE checked; DROP DOMAIN small;
+
+-- A plan with a blocker fails where it is run, whatever the settings and the names are; what only says something is not run.
+CREATE TABLE "it's \ $1" ("a\'b" serial PRIMARY KEY, id bigserial, n numeric);
+ALTER TABLE "it's \ $1" ADD CONSTRAINT "\'low" CHECK ("a\'b" < 1000);
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+\set ECHO none
+SELECT command FROM mint.convert_plan('"it''s \ $1"', 'a\''b', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+SET standard_conforming_strings = off; SET escape_string_warning = off;
+SELECT command FROM mint.convert_plan('"it''s \\ $1"', 'a\\''b', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+RESET standard_conforming_strings; RESET escape_string_warning;
+\set VERBOSITY default
+SELECT command FROM mint.convert_plan('"it''s \ $1"', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+\set VERBOSITY sqlstate
+SELECT command FROM mint.convert_plan('"it''s \ $1"', 'n', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+\set VERBOSITY default
+\set SHOW_CONTEXT errors
+DROP TABLE "it's \ $1";
 
 -- Roles that insert need EXECUTE on the generator; a uuid without an index is converted.
 CREATE ROLE "can insert"; CREATE ROLE can_select;

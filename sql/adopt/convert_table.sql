@@ -83,16 +83,6 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = u.oid AND c.relkind = 'S'
     GROUP BY u.oid
   ),
-  -- The domain of the column, and those that it is over.
-  domains AS (
-    SELECT y.oid, y.typbasetype
-    FROM target AS t
-    JOIN pg_type AS y ON y.oid = t.atttypid AND y.typtype = 'd'
-    UNION ALL
-    SELECT y.oid, y.typbasetype
-    FROM domains AS d
-    JOIN pg_type AS y ON y.oid = d.typbasetype AND y.typtype = 'd'
-  ),
   -- The column, those that refer to it by foreign keys, and those that refer to them.
   linked AS (
     SELECT t.oid AS relation, t.attnum AS number
@@ -137,6 +127,7 @@ SELECT jsonb_build_object(
         'name', x.relname,
         'kind', x.relkind::text,
         'owner', x.relowner::int8,
+        'number', x.attnum,
         'identity', x.attidentity::text,
         'default', x.expression
       )
@@ -229,126 +220,17 @@ SELECT jsonb_build_object(
     JOIN pg_namespace AS y ON y.oid = c.relnamespace
     JOIN pg_sequence AS s ON s.seqrelid = q.oid
   ),
-  -- The constraints of its partitions, if it is partitioned by this column alone. Of a table that is itself a
-  -- partition, the server would evaluate expressions in the keys of the tables above.
-  'partitions', (
-    SELECT jsonb_agg(pg_get_partition_constraintdef(i.inhrelid) ORDER BY i.inhrelid)
-    FROM pg_partitioned_table AS r
-    JOIN pg_inherits AS i ON i.inhparent = r.partrelid
-    WHERE NOT t.relispartition
-      AND r.partrelid = t.oid
-      AND r.partnatts = 1
-      AND r.partattrs[0] = t.attnum
-      AND r.partstrat <> 'h'
-  ),
-  -- The checks of the column alone and of its domains, which an INSERT meets.
-  'checks', (
-    SELECT jsonb_agg(
-      jsonb_build_object(
-        'name', k.conname,
-        'text', pg_get_expr(k.conbin, k.conrelid),
-        'domain', CASE WHEN k.contypid <> 0 THEN format_type(k.contypid, NULL) END
-      )
-      ORDER BY k.contypid, k.conname
+  -- What keeps its type as it is: the key of a partitioned table, the type of a typed one.
+  'fixed_by', CASE
+    WHEN EXISTS (
+      SELECT
+      FROM columns AS x
+      JOIN pg_partitioned_table AS r ON r.partrelid = x.oid
+      WHERE x.attnum = ANY (r.partattrs) OR strpos(r.partexprs::text, format(':varattno %s ', x.attnum)) > 0
     )
-    FROM pg_constraint AS k
-    WHERE k.contype = 'c'
-      AND (
-        k.conrelid = t.oid AND k.conkey = ARRAY[t.attnum]
-        OR k.contypid = ANY (ARRAY(SELECT o.oid FROM domains AS o))
-      )
-      AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
-  ),
-  -- What evaluates expressions of the column for new ids, in an order in which messages are of use.
-  'evaluated', (
-    SELECT jsonb_agg(
-      jsonb_build_object(
-        'what', e.what,
-        'remedy', e.remedy,
-        'names', e.names,
-        'expressions', e.expressions,
-        'predicate', e.predicate,
-        -- Of the column alone, and with the same value each time.
-        'is_alone', NOT EXISTS (
-          SELECT
-          FROM regexp_matches(e.tree, ':varattno (-?[0-9]+) ', 'g') AS m (part)
-          WHERE m.part[1] <> t.attnum::text
-        )
-        AND NOT EXISTS (
-          SELECT
-          FROM regexp_matches(e.tree, ':(?:funcid|opfuncid) ([0-9]+) ', 'g') AS m (part)
-          JOIN pg_proc AS p ON p.oid = m.part[1]::oid AND p.provolatile = 'v'
-        )
-      )
-      ORDER BY e.what
-    )
-    FROM (
-      SELECT
-        format('index "%s" of table "%s"', c.relname, t.relname) AS what,
-        format('DROP INDEX %I.%I', x.nspname, c.relname) AS remedy,
-        ARRAY[quote_ident(t.relname)] AS names,
-        pg_get_expr(i.indexprs, i.indrelid) AS expressions,
-        pg_get_expr(i.indpred, i.indrelid) AS predicate,
-        concat(i.indexprs::text, i.indpred::text) AS tree
-      FROM pg_index AS i
-      JOIN pg_class AS c ON c.oid = i.indexrelid
-      JOIN pg_namespace AS x ON x.oid = c.relnamespace
-      WHERE i.indrelid = t.oid
-      UNION ALL
-      SELECT
-        format('statistics object "%s" of table "%s"', s.stxname, t.relname),
-        format('DROP STATISTICS %I.%I', x.nspname, s.stxname),
-        ARRAY[quote_ident(t.relname)],
-        pg_get_expr(s.stxexprs, s.stxrelid),
-        NULL,
-        s.stxexprs::text
-      FROM pg_statistic_ext AS s
-      JOIN pg_namespace AS x ON x.oid = s.stxnamespace
-      WHERE s.stxrelid = t.oid
-      UNION ALL
-      SELECT
-        format('trigger "%s" of table "%s"', g.tgname, t.relname),
-        format('DROP TRIGGER %I ON %I.%I', g.tgname, n.nspname, t.relname),
-        ARRAY['old', 'new'],
-        substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION '),
-        NULL,
-        g.tgqual::text
-      FROM pg_trigger AS g
-      WHERE g.tgrelid = t.oid AND NOT g.tgisinternal
-      UNION ALL
-      SELECT
-        format('generated column "%s" of table "%s"', a.attname, t.relname),
-        format('ALTER TABLE %I.%I DROP COLUMN %I', n.nspname, t.relname, a.attname),
-        ARRAY[quote_ident(t.relname)],
-        format('(%s)::%s', pg_get_expr(d.adbin, d.adrelid), format_type(a.atttypid, a.atttypmod)),
-        NULL,
-        d.adbin::text
-      FROM pg_attribute AS a
-      JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-      WHERE a.attrelid = t.oid AND a.attgenerated <> ''
-      UNION ALL
-      SELECT
-        format('policy "%s" of table "%s"', y.polname, t.relname),
-        format('DROP POLICY %I ON %I.%I', y.polname, n.nspname, t.relname),
-        ARRAY[quote_ident(t.relname)],
-        concat_ws(', ', pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid)),
-        NULL,
-        concat(y.polqual::text, y.polwithcheck::text)
-      FROM pg_policy AS y
-      WHERE y.polrelid = t.oid
-      UNION ALL
-      SELECT
-        format('partition key of table "%s"', t.relname),
-        NULL,
-        ARRAY[quote_ident(t.relname)],
-        pg_get_expr(r.partexprs, r.partrelid),
-        NULL,
-        r.partexprs::text
-      FROM pg_partitioned_table AS r
-      WHERE r.partrelid = t.oid
-    ) AS e
-    WHERE strpos(e.tree, format(':varattno %s ', t.attnum)) > 0
-  ),
+      THEN 'key'
+    WHEN t.reloftype <> 0 THEN 'type'
+  END,
   -- Rules with a cast of NEW or OLD: int4(int8), int2(int8) and oid(int8).
   'narrowing', (
     SELECT jsonb_agg(r.rulename ORDER BY r.rulename)

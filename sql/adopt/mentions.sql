@@ -58,6 +58,33 @@ SELECT jsonb_build_object(
     FROM function AS f, pattern AS p
     WHERE f.types && '{21,23,1005,1007}'::oid[] AND f.body ~* p.tables
   ),
+  -- Columns of integers of the same owner that have the name of one that refers to the first table, or that of the table.
+  'unlinked', (
+    SELECT jsonb_agg(u.name ORDER BY u.name)
+    FROM (
+      SELECT format('%s.%I', c.oid::regclass, a.attname) AS name
+      FROM pg_class AS t
+      JOIN pg_class AS c ON c.relowner = t.relowner AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.atttypid = ANY ('{int2,int4}'::regtype[]) AND a.attnum > 0
+      WHERE t.oid = ($1::oid[])[1]
+        AND (
+          a.attname IN (t.relname || '_id', rtrim(t.relname, 's') || '_id')
+          OR a.attname IN (
+            SELECT b.attname
+            FROM pg_constraint AS k
+            JOIN pg_attribute AS b ON b.attrelid = k.conrelid AND b.attnum = ANY (k.conkey)
+            WHERE k.contype = 'f'
+              AND k.confrelid = t.oid
+              AND NOT EXISTS (SELECT FROM pg_attribute AS o WHERE o.attrelid = t.oid AND o.attname = b.attname)
+          )
+        )
+        AND NOT EXISTS (
+          SELECT FROM pg_constraint AS k WHERE k.contype = 'f' AND k.conrelid = c.oid AND a.attnum = ANY (k.conkey)
+        )
+      ORDER BY 1
+      LIMIT 10
+    ) AS u
+  ),
   'pattern', (SELECT concat_ws('|', p.calls, p.sequences) FROM pattern AS p),
   -- The view of pg_stat_statements, if the extension is installed, its library was loaded at the start, and
   -- the user may read it.

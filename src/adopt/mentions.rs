@@ -15,6 +15,9 @@ pub struct Mentions {
     /// Functions that name the table or one that refers to it, and have arguments of type integer.
     #[serde(deserialize_with = "list")]
     pub narrow: Vec<String>,
+    /// Columns of integers that have no foreign key and a name as if they had, ten at most.
+    #[serde(deserialize_with = "list")]
+    pub unlinked: Vec<String>,
     /// Statements that name the sequence, or call such a function: the most frequent first. Programs send them, as
     /// pg_stat_statements says, which has no constants.
     #[serde(skip)]

@@ -17,7 +17,7 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 /// Shows every statement that makes a generator the default of a column, in order, with its lock and what it takes. Rows of
-/// the phase `check` have no statement: blockers come first, and where there is one there is nothing else.
+/// the phase `check` say something: blockers, which raise their errors, come first, and where there is one there is nothing else.
 ///
 /// A column of type bigint or uuid is converted in one short transaction, as [`convert`] does. For one of type integer the
 /// statements are a script for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the
@@ -70,7 +70,7 @@ fn plan_of(table: &TargetTable, new_default: Option<&str>) -> Vec<PlanRow> {
         None => plan::revert(table),
         Some(text) => {
             if let Some(blocker) = checks::of_type(table) {
-                return vec![PlanRow::says("check", blocker.note())];
+                return plan::blocked(&[blocker]);
             }
             let generator = NewDefault::parse(text, table);
             if closure.is_needed() {

@@ -5,6 +5,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::new_ids;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::record::{self, ConversionRecord};
+use crate::adopt::convert::revert;
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::TargetTable;
@@ -15,7 +16,7 @@ use crate::pg::catalog::sql;
 #[derive(Debug, Default)]
 pub struct PlanRow {
     pub phase: &'static str,
-    /// None in a row that only says something.
+    /// What it runs: of a blocker, its error. None in a row that only says something.
     pub command: Option<String>,
     pub object: Option<String>,
     pub lock: Option<String>,
@@ -92,11 +93,21 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
         .flatten();
     found.extend(checks::too_long(table, record.as_ref()));
     if !found.is_empty() {
-        return checked(found.iter().map(Blocker::note));
+        return blocked(&found);
     }
-    let mut rows = checked(notes(table));
+    let mut rows = checked(new_ids::doubts(table, generator.floor(table)));
+    rows.extend(checked(notes(table)));
     rows.extend(statements(table, generator, record.as_ref()));
     rows
+}
+
+/// Returns rows that raise an error each.
+pub fn blocked<'a>(found: impl IntoIterator<Item = &'a Blocker>) -> Vec<PlanRow> {
+    let row = |blocker: &Blocker| PlanRow {
+        command: Some(blocker.command()),
+        ..PlanRow::says("check", blocker.note())
+    };
+    found.into_iter().map(row).collect()
 }
 
 /// Returns rows that only say something.
@@ -107,9 +118,12 @@ pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
 
 /// Plans the way back of a column that is not an integer.
 pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
-    if record::find(table).is_none() {
+    let Some(found) = record::find(table) else {
         let note = "The column has no record of a conversion: see mint.conversions.";
         return vec![PlanRow::says("check", note)];
+    };
+    if let Some(blocker) = revert::blocker(table, &found) {
+        return blocked(&[blocker]);
     }
     let name = table.quoted();
     let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));
@@ -184,6 +198,12 @@ fn notes(table: &TargetTable) -> Vec<String> {
 /// Returns what to know of functions and of statements that a conversion does not change.
 pub fn mentions(found: &Mentions) -> Vec<String> {
     let mut notes = Vec::new();
+    if !found.unlinked.is_empty() {
+        notes.push(format!(
+            "warning: these columns are integers without a foreign key, and could contain the ids: {}.",
+            found.unlinked.join(", ")
+        ));
+    }
     if !found.functions.is_empty() {
         notes.push(format!(
             "These functions mention the sequence, or the table and nextval(), currval(), lastval() or setval(): {}.",

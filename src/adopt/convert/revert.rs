@@ -1,5 +1,7 @@
 //! The way back: what the record and the sequence say is put back, and nothing that the record says is run.
 
+use crate::adopt::convert::checks;
+use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::record;
 use crate::adopt::convert::record::{CounterKind, FoundRecord};
 use crate::adopt::convert::run::{self, Patience};
@@ -14,6 +16,9 @@ pub fn revert(table: &TargetTable, patience: Patience) -> bool {
         refuse_unless_drawing(table);
         return false;
     };
+    if let Some(blocker) = blocker(table, &first) {
+        blocker.to_report().raise();
+    }
     run::retried(table, patience, |order| {
         run::take_locks(table, Some(first.rules.oid), order, patience);
         let table = table.again();
@@ -33,6 +38,14 @@ pub fn revert(table: &TargetTable, patience: Patience) -> bool {
         }
     });
     true
+}
+
+/// Returns what prevents the way back of an identity column.
+pub fn blocker(table: &TargetTable, found: &FoundRecord) -> Option<Blocker> {
+    if found.record.kind == CounterKind::Serial {
+        return None;
+    }
+    checks::of_creation(table)
 }
 
 /// Refuses a column without a record, unless it draws from a sequence: what it was before is not known.

@@ -33,16 +33,8 @@ pub struct TargetTable {
     /// The tables without an index that begins with the column.
     #[serde(deserialize_with = "list")]
     pub unindexed: Vec<String>,
-    /// Expressions that say which ids each partition takes, where the table is partitioned by the column alone, by range or
-    /// list.
-    #[serde(deserialize_with = "list")]
-    pub partitions: Vec<Option<String>>,
-    /// Of the column alone, and of its domain.
-    #[serde(deserialize_with = "list")]
-    pub checks: Vec<TargetCheck>,
-    /// What evaluates expressions of the column.
-    #[serde(deserialize_with = "list")]
-    pub evaluated: Vec<Evaluated>,
+    /// Why the type of the column cannot be altered: `key` of partitions, or `type` of the table.
+    pub fixed_by: Option<String>,
     /// Rules with a cast of the column to a type that cannot hold the ids.
     #[serde(deserialize_with = "list")]
     pub narrowing: Vec<String>,
@@ -86,31 +78,6 @@ struct ReferringColumn {
     type_oid: u32,
 }
 
-/// A check constraint.
-#[derive(Debug, Clone, Deserialize)]
-pub struct TargetCheck {
-    pub name: String,
-    /// Its expression.
-    pub text: String,
-    /// The domain that it is of, quoted; none if it is of the table.
-    pub domain: Option<String>,
-}
-
-/// An index, or another object of the table, whose expressions are evaluated for ids.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Evaluated {
-    /// What it is, and its name.
-    pub what: String,
-    /// The statement that drops it; none of a partition key.
-    pub remedy: Option<String>,
-    /// The quoted names that the row has in the expressions.
-    pub names: Vec<String>,
-    pub expressions: Option<String>,
-    pub predicate: Option<String>,
-    /// Whether the expressions are of the column alone, and have the same value each time.
-    pub is_alone: bool,
-}
-
 /// A partition or child.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TableBelow {
@@ -119,6 +86,8 @@ pub struct TableBelow {
     pub name: String,
     pub kind: String,
     pub owner: u32,
+    /// That of the column.
+    number: i16,
     pub identity: Option<String>,
     pub default: Option<String>,
 }
@@ -307,6 +276,14 @@ impl TargetTable {
         let referring = referring.map(|column| (column.relation.into(), column.number));
         let own = (self.oid.into(), self.column().number);
         [own].into_iter().chain(referring).collect()
+    }
+
+    /// Returns the tables that get the default, this one first, and the numbers that the column has in them.
+    pub fn members(&self) -> Vec<(pg_sys::Oid, i16)> {
+        let below = self.below.iter();
+        let below = below.map(|below| (below.oid.into(), below.number));
+        let own = (self.oid.into(), self.column().number);
+        [own].into_iter().chain(below).collect()
     }
 
     /// Returns the columns that refer to this one and cannot hold a bigint.

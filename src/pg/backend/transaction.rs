@@ -27,6 +27,18 @@ pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
 /// # Errors
 /// Any error but a cancellation and a panic, which are raised again.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Raised> {
+    in_subtransaction(true, work)
+}
+
+/// Does the same as [`caught`], and undoes it without an error too: what functions of users write when they are only asked.
+///
+/// # Errors
+/// Those of [`caught`].
+pub fn undone<T: Copy>(work: impl FnOnce() -> T) -> Result<T, Raised> {
+    in_subtransaction(false, work)
+}
+
+fn in_subtransaction<T>(keeps: bool, work: impl FnOnce() -> T) -> Result<T, Raised> {
     // SAFETY: plain pointers, kept as the server's procedural languages do.
     let before = unsafe { (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner) };
     // SAFETY: begins a subtransaction, which ends below in each case; its results are in the caller's memory context.
@@ -36,6 +48,10 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Raised> {
     }
     PgTryBuilder::new(AssertUnwindSafe(|| {
         let answer = relay_errors(work);
+        if !keeps {
+            undo(before);
+            return Ok(answer);
+        }
         // SAFETY: ends the subtransaction that began above.
         unsafe {
             pg_sys::ReleaseCurrentSubTransaction();
@@ -118,7 +134,7 @@ impl StepEnd {
 
 /// Rolls the subtransaction back.
 fn undo(before: (pg_sys::MemoryContext, pg_sys::ResourceOwner)) {
-    // SAFETY: ends the subtransaction that began in `attempt`. The error was copied out of the server's stack of errors.
+    // SAFETY: ends the subtransaction that began above. An error was copied out of the server's stack of errors.
     unsafe {
         pg_sys::RollbackAndReleaseCurrentSubTransaction();
         restore(before);

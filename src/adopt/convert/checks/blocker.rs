@@ -1,6 +1,8 @@
 //! One thing that prevents a conversion: an error of the conversion itself, a line of the plan.
 
+use crate::pg::catalog::sql;
 use crate::pg::error::{Report, report};
+use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::PgSqlErrorCode as Code;
 
 /// Why a column cannot be converted as it is, and what to do.
@@ -45,9 +47,42 @@ impl Blocker {
 
     /// Returns the blocker as a line of the plan.
     pub fn note(&self) -> String {
+        self.line("blocker")
+    }
+
+    /// Returns the statement that raises it, so that a script which is blocked fails.
+    pub fn command(&self) -> String {
+        /// Bytes of each text.
+        const LONGEST: usize = 1_000;
+        let code = match self.code {
+            Code::ERRCODE_FEATURE_NOT_SUPPORTED => "0A000",
+            Code::ERRCODE_INSUFFICIENT_PRIVILEGE => "42501",
+            _ => "55000",
+        };
+        let texts = [
+            ("MESSAGE", &self.message),
+            ("DETAIL", &self.detail),
+            ("HINT", &self.hint),
+        ];
+        let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        let texts = texts.map(|(name, text)| {
+            let text = sql::literal(&excerpt_of(text, LONGEST));
+            format!(", {name} = {text}")
+        });
+        let texts: String = texts.collect();
+        let block = format!("BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'{texts}; END");
+        format!("DO {}", sql::literal(&block))
+    }
+
+    /// Returns it as the line of something that is not certain.
+    pub fn doubt(&self) -> String {
+        self.line("warning")
+    }
+
+    fn line(&self, kind: &str) -> String {
         let space = if self.detail.is_empty() { "" } else { " " };
         format!(
-            "blocker: {}.{space}{} {}",
+            "{kind}: {}.{space}{} {}",
             self.message, self.detail, self.hint
         )
     }

@@ -1,19 +1,21 @@
-//! Expressions that raise an error for new ids, as a cast to integer does: of indexes, triggers, statistics, generated columns,
-//! policies and partition keys, and of views.
+//! Checks that new ids fail, and expressions that raise an error for them, as a cast to integer does: of indexes, triggers,
+//! statistics, generated columns, policies and partition keys, and of views.
 //!
 //! An expression of the column alone is evaluated for an id, any other one is planned with it: the planner evaluates what is
-//! constant then. An error that an id of before raises as well is not of the new ids.
+//! constant then, even where a condition spares it that. An error that an id of before raises as well is not of the new ids.
 
 use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::partitions::{self, is_never};
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::rows::Rows;
-use crate::adopt::convert::table::{Evaluated, TargetTable};
+use crate::adopt::convert::table::TargetTable;
 use crate::adopt::convert::views;
 use crate::pg::backend::transaction;
 use crate::pg::catalog::{relation, sql};
 use mint_core::adopt::rename::renamed;
 use pgrx::pg_sys;
+use serde::Deserialize;
 
 /// An id of before.
 const SMALL: i64 = 1;
@@ -35,55 +37,119 @@ pub fn narrow(table: &TargetTable) -> Option<Blocker> {
     ))
 }
 
-/// Checks that nothing of the table raises an error for an id, unless its expressions could call for it what they call for no
-/// other.
-pub fn fail(table: &TargetTable, id: i64) -> Option<Blocker> {
-    let column = (table.oid.into(), table.column().number);
-    if table.evaluated.is_empty() || !rebound::blockers(&[column], Texts::All).is_empty() {
-        return None;
-    }
-    let rows = |id| Rows::with(&[column], id).query(table.oid);
-    let (new, small) = (rows(id)?, rows(SMALL)?);
-    table.evaluated.iter().find_map(|one| {
-        let run = |row: &str| evaluate(table, one, row);
-        let error = run(&new).err()?;
-        run(&small).ok()?;
-        let remedy = one.remedy.as_ref();
-        let remedy = remedy.map_or_else(String::new, |drop| format!("{drop}, or "));
-        Some(Blocker::state(
-            format!("{} refuses new ids", one.what),
-            format!("An id like {id} raises an error: {error}."),
-            format!("Use {remedy}a default whose ids it can have."),
-        ))
-    })
+/// An index, a check or another object of a table, whose expressions are evaluated for ids.
+#[derive(Debug, Deserialize)]
+struct Evaluated {
+    relation: u32,
+    /// What it is, and its name.
+    what: String,
+    /// The statement that drops it; none of a partition key.
+    remedy: Option<String>,
+    /// The quoted names that the row has in the expressions.
+    names: Vec<String>,
+    /// That of a check, which must not be false.
+    text: Option<String>,
+    expressions: Option<String>,
+    predicate: Option<String>,
+    /// Whether it is evaluated: the expressions are of the column alone, and have the same value each time.
+    is_alone: bool,
+    /// Whether a condition can spare the id what the planner evaluates for it.
+    is_guarded: bool,
 }
 
-/// Evaluates or plans expressions for a row. Returns the message of an error.
-fn evaluate(table: &TargetTable, one: &Evaluated, row: &str) -> Result<(), String> {
-    let of_row = one.expressions.as_ref();
-    let of_row = of_row.map_or_else(
-        || "0".to_owned(),
-        |all| format!("pg_catalog.num_nulls({all})"),
-    );
-    let condition = one.predicate.as_deref().unwrap_or("true");
-    let from: Vec<String> = one
-        .names
-        .iter()
-        .map(|name| format!("({row}) AS {name}"))
-        .collect();
-    let value = format!(
-        "(CASE WHEN {condition} THEN {of_row} END) IS NULL FROM {}",
-        from.join(", ")
-    );
-    let access = table.access();
-    let answer = transaction::caught(|| {
-        if one.is_alone {
-            access.evaluate::<bool>(&value);
-        } else {
-            access.plan(&format!("SELECT {value}"));
+/// Checks that nothing of the table, of its domain and of the tables below refuses an id.
+pub fn fail(table: &TargetTable, id: i64) -> Option<Blocker> {
+    let mut found = refusals(table, id).into_iter();
+    found.find_map(|(is_certain, blocker)| is_certain.then_some(blocker))
+}
+
+/// Returns what refuses an id unless other columns spare it.
+pub fn doubts(table: &TargetTable, id: i64) -> Vec<String> {
+    let found = refusals(table, id);
+    let doubtful = found.iter().filter(|(is_certain, _)| !is_certain);
+    doubtful.map(|(_, blocker)| blocker.doubt()).collect()
+}
+
+/// Returns what refuses an id, and whether it does so for certain. What could call for it what it calls for no other is left
+/// out, but for checks.
+fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
+    let columns = table.members();
+    let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+    let query = include_str!("../../../../sql/adopt/convert_new_ids.sql");
+    let found: Option<Vec<Evaluated>> = sql::read_now(query, &[tables.into(), numbers.into()]);
+    let mut found = found.unwrap_or_default();
+    if found.iter().any(|one| one.text.is_none())
+        && !rebound::blockers(&columns, Texts::All).is_empty()
+    {
+        found.retain(|one| one.text.is_some());
+    }
+    let [new, small] = [id, SMALL].map(|id| Rows::with(&columns, id));
+    let refused = |one: &Evaluated| {
+        let (is_certain, detail) = match (one.takes(table, &new), &one.text) {
+            (Ok(false), Some(text)) => {
+                (true, format!("It is {text}, and an id like {id} fails it."))
+            }
+            (Ok(_), _) => return None,
+            (Err(error), _) => {
+                one.takes(table, &small).ok()?;
+                let is_certain = one.is_alone || !one.is_guarded;
+                let detail = format!("An id like {id} raises an error: {error}.");
+                (is_certain, detail)
+            }
+        };
+        if !partitions::reaches(table, one.relation, &new) {
+            return None;
         }
-    });
-    answer.map_err(|error| transaction::message(&error))
+        let unless = if is_certain {
+            ""
+        } else {
+            " unless a condition spares them"
+        };
+        let remedy = one.remedy.as_ref();
+        let remedy = remedy.map_or_else(String::new, |drop| format!("{drop}, or "));
+        let blocker = Blocker::state(
+            format!("{} refuses new ids{unless}", one.what),
+            detail,
+            format!("Use {remedy}a default whose ids it can have."),
+        );
+        Some((is_certain, blocker))
+    };
+    found.iter().filter_map(refused).collect()
+}
+
+impl Evaluated {
+    /// Evaluates or plans the expressions for a row. Returns whether a check takes it, or the message of an error. What functions
+    /// write is undone.
+    fn takes(&self, table: &TargetTable, rows: &Rows) -> Result<bool, String> {
+        let Some(row) = rows.query(self.relation) else {
+            return Ok(true);
+        };
+        let all = self.expressions.as_deref().unwrap_or("0");
+        let condition = self.predicate.as_deref().unwrap_or("true");
+        let value = if self.text.is_some() {
+            format!("({all}) IS NOT FALSE")
+        } else {
+            format!("num_nulls(CASE WHEN {condition} THEN num_nulls({all}) END) >= 0")
+        };
+        // The planner knows nothing of a subquery with OFFSET: conditions are evaluated before what they spare.
+        let unknown = if self.is_alone { " OFFSET 0" } else { "" };
+        let from: Vec<String> = self
+            .names
+            .iter()
+            .map(|name| format!("({row}{unknown}) AS {name}"))
+            .collect();
+        let from = from.join(", ");
+        let access = table.access();
+        let answer = transaction::undone(|| {
+            if self.is_alone {
+                return access.evaluate::<bool>(&format!("{value} FROM {from}"));
+            }
+            access.plan(&format!("SELECT {value} FROM {from}"));
+            None
+        });
+        let answer = answer.map_err(|error| transaction::message(&error))?;
+        Ok(answer.unwrap_or_else(|| self.text.is_none() || !is_never(table, &value, &from)))
+    }
 }
 
 /// Checks that no view of the table's owner raises an error for an id: of the column, or of those that refer to it. Views that
@@ -110,7 +176,7 @@ pub fn fail_view(table: &TargetTable, id: i64) -> Option<Blocker> {
         let mut found = Vec::new();
         let rows = Rows::with(&with, id);
         views::queries(tables.iter().cloned(), &views, &rows, |query| {
-            let planned = transaction::caught(|| table.access().plan(&all_inner(&query.text)));
+            let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
             let error = planned.err().map(|error| transaction::message(&error));
             let is_fine = error.is_none();
             found.push((query.name.clone(), error));

@@ -4,12 +4,13 @@ pub mod blocker;
 mod executors;
 mod expressions;
 pub mod new_ids;
+mod partitions;
 pub mod rebound;
 mod sequences;
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::sequences::of_record;
-pub use crate::adopt::convert::checks::sequences::of_sequences;
+pub use crate::adopt::convert::checks::sequences::{of_creation, of_sequences};
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;

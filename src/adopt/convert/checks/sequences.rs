@@ -68,15 +68,7 @@ fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
             "Drop them, convert, and create them again: the new sequence has the same name.",
         ));
     }
-    if !table.can_create {
-        let (of, schema) = (&table.name, &table.schema);
-        let (quoted_schema, owner) = (table.quoted_schema(), table.quoted_owner());
-        found.push(Blocker::state(
-            format!("owner of table \"{of}\" cannot create relations in schema \"{schema}\""),
-            "The sequence of an identity column is created again.",
-            format!("Use GRANT CREATE ON SCHEMA {quoted_schema} TO {owner} for the time of the conversion."),
-        ));
-    }
+    found.extend(of_creation(table));
     let mut grants = sequence.rules.acl.iter().flatten();
     if grants.any(|grant| !grant.is_owners) {
         found.push(Blocker::state(
@@ -85,6 +77,23 @@ fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
             "Revoke those, and have the owner grant them.",
         ));
     }
+}
+
+/// Checks that the owner can create the sequence of an identity column again.
+pub fn of_creation(table: &TargetTable) -> Option<Blocker> {
+    if table.can_create {
+        return None;
+    }
+    let (of, schema) = (&table.name, &table.schema);
+    let (quoted_schema, owner) = (table.quoted_schema(), table.quoted_owner());
+    let blocker = Blocker::state(
+        format!("owner of table \"{of}\" cannot create relations in schema \"{schema}\""),
+        "The sequence of an identity column is created again.",
+        format!(
+            "Use GRANT CREATE ON SCHEMA {quoted_schema} TO {owner} for the time of the conversion."
+        ),
+    );
+    Some(blocker.privilege())
 }
 
 /// Checks that there is no record of an earlier conversion, as after a table was dropped and created again.

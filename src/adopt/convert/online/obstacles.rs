@@ -119,18 +119,13 @@ impl LinkedColumn {
         const LONGEST: usize = 51;
         let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
         let mut found = Vec::new();
-        let instead = format!(
-            "Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.",
-            self.quoted_table(),
-            self.quoted_name()
-        );
         if !self.is_plain {
             let blocker = Blocker::state(
                 format!(
                     "{what} is of a partitioned, inherited, typed or temporary table, or generated"
                 ),
                 "Its indexes cannot be built concurrently, or its shadow not be kept equal.",
-                &instead,
+                self.instead(),
             );
             found.push(blocker.unsupported());
         }
@@ -138,7 +133,7 @@ impl LinkedColumn {
             let blocker = Blocker::state(
                 format!("{what} is of domain {}", self.data_type),
                 "A shadow would be of another type.",
-                &instead,
+                self.instead(),
             );
             found.push(blocker.unsupported());
         }
@@ -174,6 +169,20 @@ impl LinkedColumn {
             ));
         }
         found
+    }
+
+    /// Returns what to do in place of the script.
+    fn instead(&self) -> String {
+        let table = self.quoted_table();
+        let fixed_by = TargetTable::find(self.oid(), &self.name).fixed_by;
+        match fixed_by.as_deref() {
+            Some("key") => "Create another table with a bigint and with partitions for the new ids, copy the rows, and rename the two: the type of a column in a partition key cannot be altered.".to_owned(),
+            Some(_) => format!("Use ALTER TABLE {table} NOT OF first."),
+            None => format!(
+                "Use ALTER TABLE {table} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.",
+                self.quoted_name()
+            ),
+        }
     }
 
     /// Checks that the owner of the first table can do all with this one.

@@ -36,7 +36,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if last.is_empty() && before.is_empty() {
         last.extend(of_new_ids(table, &parts, generator));
     }
-    let mut blockers = plan::checked(last.iter().map(Blocker::note));
+    let mut blockers = plan::blocked(&last);
     if closure.is_swapped() {
         if !blockers.is_empty() {
             return blockers;
@@ -68,6 +68,11 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
         rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
+        let floor = generator.floor(table);
+        let doubts = parts
+            .iter()
+            .flat_map(|(_, part)| new_ids::doubts(part, floor));
+        rows.extend(plan::checked(doubts));
     }
     rows.extend(left);
     rows.push(swapping(
@@ -160,7 +165,7 @@ fn obstacles(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]
         found.extend(checks::of_row_security(part));
         found.extend(checks::of_sequences(part));
     }
-    plan::checked(found.iter().map(Blocker::note))
+    plan::blocked(&found)
 }
 
 fn notes(closure: &Closure) -> Vec<PlanRow> {
