@@ -137,9 +137,9 @@ fn convert_revert(
     let was_converted = revert::revert(&table, patience);
     if !was_converted {
         inform(format!("{} is not converted, skipping", table.what()));
-    } else if !table.partitions.is_empty() {
+    } else if table.fixed_by.as_deref() == Some("key") {
         let message = format!(
-            "new rows of table {} will be in one partition",
+            "new rows of table {} will not be in partitions of their time",
             table.quoted()
         );
         let detail =
