@@ -86,6 +86,11 @@ SELECT try('serial', statement) FROM unnest(ARRAY[
     'CREATE VIEW ruled AS SELECT id, name FROM t; CREATE RULE no AS ON DELETE TO ruled DO INSTEAD NOTHING',
     'CREATE VIEW ruled AS SELECT id, name FROM t; CREATE RULE soft AS ON DELETE TO ruled DO INSTEAD UPDATE t SET name = lower(name) WHERE id = old.id AND now() > ''2000-01-01''',
     'CREATE VIEW ruled AS SELECT id, name FROM t; CREATE RULE add AS ON INSERT TO ruled DO INSTEAD INSERT INTO t (name) VALUES (chr(new.id))',
+    'CREATE INDEX cast_away ON t (name, (id::bigint))',
+    'CREATE VIEW shifted AS SELECT id << 20 AS shifted FROM t',
+    'CREATE VIEW tabled AS SELECT tableoid, mine(id) FROM t',
+    'CREATE VIEW tabled AS SELECT tableoid, id FROM t',
+    'CREATE VIEW nothing AS SELECT id, name FROM t GROUP BY id; CREATE VIEW above AS SELECT id, mine(length(note)) FROM nothing_of_it JOIN t ON name = note',
     'CREATE VIEW total AS SELECT sum(id) AS total, array_agg(id) AS list, avg(id), name FROM t GROUP BY name; CREATE VIEW above AS SELECT total AS most FROM total'
 ]) AS statement;
 
@@ -119,20 +124,24 @@ CREATE ROLE expressions_owner; CREATE ROLE expressions_other;
 GRANT USAGE, CREATE ON SCHEMA shop TO expressions_owner, expressions_other;
 SET ROLE expressions_owner;
 CREATE TABLE owned (id bigserial PRIMARY KEY);
-GRANT SELECT, REFERENCES ON owned TO expressions_other;
+GRANT SELECT, REFERENCES, TRIGGER ON owned TO expressions_other;
 SET ROLE expressions_other;
 CREATE FUNCTION spy(bigint) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS
     'BEGIN IF $1 > 1 THEN RAISE ''run as %'', current_user; END IF; RETURN true; END';
 CREATE VIEW theirs AS SELECT id FROM owned WHERE spy(id);
 CREATE TABLE referring (id bigint PRIMARY KEY REFERENCES owned);
 CREATE VIEW of_referring AS SELECT id FROM referring WHERE spy(id);
+CREATE TRIGGER theirs BEFORE INSERT ON owned FOR EACH ROW WHEN (spy(new.id)) EXECUTE FUNCTION nothing();
 RESET ROLE;
 SELECT noted('owned');
 SET ROLE expressions_owner;
 CREATE VIEW ours AS SELECT id::int FROM owned;
 RESET ROLE;
 SELECT noted('owned');
--- A name that could mean another function is not parsed again.
+-- A name that could mean another function is not parsed again, and spares nothing else.
+SELECT try('bigserial', 'CREATE FUNCTION two_of(bigint) RETURNS text LANGUAGE sql AS ''SELECT ''''b'''''';
+    CREATE FUNCTION two_of(text) RETURNS text LANGUAGE sql AS ''SELECT ''''t'''''';
+    CREATE INDEX narrow ON t ((id::integer)); CREATE VIEW unsure AS SELECT two_of(id) FROM t');
 SET ROLE expressions_owner;
 CREATE FUNCTION pass(bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT $1';
 CREATE TABLE by_key (id bigserial) PARTITION BY RANGE ((pass(id) * 1000));

@@ -69,7 +69,11 @@ WITH
     FROM called AS c
     JOIN pg_proc AS p ON p.oid = c.oid
     WHERE NOT c.is_operator
-      AND NOT EXISTS (SELECT FROM pg_cast AS k WHERE k.castfunc = p.oid AND p.oid < 16384)
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_cast AS k
+        WHERE k.castfunc = p.oid AND p.oid < 16384 AND k.casttarget <> 'bytea'::regtype
+      )
   ),
   meaning AS (
     SELECT
@@ -81,11 +85,11 @@ WITH
     FROM named AS n
     CROSS JOIN LATERAL (
       SELECT string_agg(
-        CASE y.oid
-          WHEN 'int2'::regtype THEN 'bigint'
-          WHEN 'int4'::regtype THEN 'bigint'
-          WHEN 'int2[]'::regtype THEN 'bigint[]'
-          WHEN 'int4[]'::regtype THEN 'bigint[]'
+        CASE
+          -- The bits of the types differ.
+          WHEN n.called IN ('<<', 'bytea', 'to_hex', 'to_oct', 'to_bin') THEN y.oid::regtype::text
+          WHEN y.oid IN ('int2'::regtype, 'int4'::regtype) THEN 'bigint'
+          WHEN y.oid IN ('int2[]'::regtype, 'int4[]'::regtype) THEN 'bigint[]'
           ELSE y.oid::regtype::text
         END,
         ','

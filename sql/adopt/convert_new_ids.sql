@@ -27,13 +27,14 @@ WITH RECURSIVE
     JOIN pg_type AS y ON y.oid = d.typbasetype AND y.typtype = 'd'
   ),
   -- In an order in which messages are of use. A check has a text.
-  expression (relation, number, place, rank, what, remedy, names, text, expressions, predicate, tree) AS (
+  expression (relation, number, place, rank, what, object, remedy, names, text, expressions, predicate, tree) AS (
     SELECT
       m.relation,
       m.number,
       m.place,
       1,
       format('check constraint "%s" of table "%s"', k.conname, m.relname),
+      pg_describe_object('pg_constraint'::regclass, k.oid, 0),
       format('ALTER TABLE %I.%I DROP CONSTRAINT %I', m.nspname, m.relname, k.conname),
       ARRAY[quote_ident(m.relname)],
       pg_get_expr(k.conbin, k.conrelid),
@@ -50,6 +51,7 @@ WITH RECURSIVE
       m.place,
       2,
       format('check constraint "%s" of domain %s', k.conname, k.contypid::regtype),
+      pg_describe_object('pg_constraint'::regclass, k.oid, 0),
       format('ALTER DOMAIN %s DROP CONSTRAINT %I', k.contypid::regtype, k.conname),
       ARRAY[quote_ident(m.relname)],
       pg_get_expr(k.conbin, 0),
@@ -66,6 +68,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('index "%s" of table "%s"', c.relname, m.relname),
+      pg_describe_object('pg_class'::regclass, i.indexrelid, 0),
       format('DROP INDEX %I.%I', x.nspname, c.relname),
       ARRAY[quote_ident(m.relname)],
       NULL,
@@ -83,6 +86,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('statistics object "%s" of table "%s"', s.stxname, m.relname),
+      pg_describe_object('pg_statistic_ext'::regclass, s.oid, 0),
       format('DROP STATISTICS %I.%I', x.nspname, s.stxname),
       ARRAY[quote_ident(m.relname)],
       NULL,
@@ -99,6 +103,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('trigger "%s" of table "%s"', g.tgname, m.relname),
+      pg_describe_object('pg_trigger'::regclass, g.oid, 0),
       format('DROP TRIGGER %I ON %I.%I', g.tgname, m.nspname, m.relname),
       ARRAY['old', 'new'],
       NULL,
@@ -107,6 +112,12 @@ WITH RECURSIVE
       g.tgqual::text
     FROM member AS m
     JOIN pg_trigger AS g ON g.tgrelid = m.relation AND NOT g.tgisinternal
+    -- A role with TRIGGER can have made it: what is not of the server itself is not run as the owner.
+    WHERE NOT EXISTS (
+      SELECT
+      FROM regexp_matches(g.tgqual::text, ':(?:funcid|opfuncid|opno|resulttype) ([0-9]+) ', 'g') AS f (part)
+      WHERE f.part[1]::oid >= 16384
+    )
     UNION ALL
     SELECT
       m.relation,
@@ -114,6 +125,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('generated column "%s" of table "%s"', a.attname, m.relname),
+      pg_describe_object('pg_attrdef'::regclass, d.oid, 0),
       format('ALTER TABLE %I.%I DROP COLUMN %I', m.nspname, m.relname, a.attname),
       ARRAY[quote_ident(m.relname)],
       NULL,
@@ -130,6 +142,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('policy "%s" of table "%s"', y.polname, m.relname),
+      pg_describe_object('pg_policy'::regclass, y.oid, 0),
       format('DROP POLICY %I ON %I.%I', y.polname, m.nspname, m.relname),
       ARRAY[quote_ident(m.relname)],
       NULL,
@@ -145,6 +158,7 @@ WITH RECURSIVE
       m.place,
       3,
       format('partition key of table "%s"', m.relname),
+      pg_describe_object('pg_class'::regclass, m.relation, 0),
       NULL,
       ARRAY[quote_ident(m.relname)],
       NULL,
@@ -165,6 +179,7 @@ SELECT jsonb_agg(
     'relation', o.relation::int8,
     'number', o.number,
     'what', o.what,
+    'object', o.object,
     'remedy', o.remedy,
     'names', o.names,
     'text', o.text,

@@ -95,7 +95,9 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     if !found.is_empty() {
         return blocked(&found);
     }
-    let mut rows = checked(new_ids::doubts(table, generator.floor(table)));
+    let floor = generator.floor(table);
+    let mut rows = checked(new_ids::doubts(table, floor));
+    rows.extend(checked(new_ids::unshown(table, floor)));
     rows.extend(checked(notes(table)));
     rows.extend(statements(table, generator, record.as_ref()));
     rows

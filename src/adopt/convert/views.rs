@@ -11,6 +11,18 @@ pub struct Query {
     /// What the query has without the text.
     pub rest: String,
     pub text: String,
+    /// How many parts it is made of, each as often as it is read.
+    pub parts: usize,
+}
+
+/// A table that is not there, or a view that was passed on, as a part of queries.
+struct Part {
+    schema: String,
+    name: String,
+    text: String,
+    /// The parts that it reads, which are before it.
+    reads: Vec<usize>,
+    weight: usize,
 }
 
 /// Passes on the queries of views, each with the tables and the views that it is made of as they will be: views for which
@@ -21,14 +33,18 @@ pub fn queries(
     rows: &Rows,
     mut use_it: impl FnMut(&Query) -> bool,
 ) {
-    let mut names = Vec::new();
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     for (relation, schema, name) in tables {
-        if names.iter().all(|(_, known)| *known != name)
-            && let Some(row) = rows.query(relation)
+        if parts.iter().all(|part| part.name != name)
+            && let Some(text) = rows.query(relation)
         {
-            parts.push(format!("{name} AS NOT MATERIALIZED ({row})"));
-            names.push((schema, name));
+            parts.push(Part {
+                schema,
+                name,
+                text,
+                reads: Vec::new(),
+                weight: 1,
+            });
         }
     }
     // The last one to drop is the first one to create.
@@ -36,20 +52,63 @@ pub fn queries(
         let (Some(text), Some((schema, name))) = (&one.text, &one.view) else {
             continue;
         };
-        let text = unqualified(text, &names);
-        let with = if parts.is_empty() {
-            String::new()
-        } else {
-            format!("WITH {} ", parts.join(", "))
-        };
+        let part = Part::view(&parts, schema, name, text);
+        let with = part.with(&parts);
+        let text = &part.text;
         let query = Query {
             name: one.name.clone(),
             text: format!("{with}SELECT view.* FROM ({text}) AS view"),
             rest: format!("{with}SELECT"),
+            parts: part.weight,
         };
-        if use_it(&query) && names.iter().all(|(_, known)| known != name) {
-            parts.push(format!("{name} AS NOT MATERIALIZED ({text})"));
-            names.push((schema.clone(), name.clone()));
+        if use_it(&query) && parts.iter().all(|part| part.name != *name) {
+            parts.push(part);
+        }
+    }
+}
+
+impl Part {
+    fn view(parts: &[Self], schema: &str, name: &str, text: &str) -> Self {
+        let names = parts.iter();
+        let names: Vec<_> = names
+            .map(|part| (part.schema.clone(), part.name.clone()))
+            .collect();
+        let text = unqualified(text, &names);
+        // What has the name of a part, and is something else, takes that along for nothing.
+        let often = parts.iter().map(|part| text.matches(&part.name).count());
+        let weight = parts
+            .iter()
+            .zip(often.clone())
+            .fold(1, |sum, (part, often)| {
+                often.saturating_mul(part.weight).saturating_add(sum)
+            });
+        let reads = often.enumerate().filter(|&(_, often)| often > 0);
+        Self {
+            schema: schema.to_owned(),
+            name: name.to_owned(),
+            reads: reads.map(|(place, _)| place).collect(),
+            weight,
+            text,
+        }
+    }
+
+    /// Returns the WITH of the parts that it reads, and that these read.
+    fn with(&self, parts: &[Self]) -> String {
+        let mut needed = vec![false; parts.len()];
+        self.reads.iter().for_each(|&place| needed[place] = true);
+        for (place, part) in parts.iter().enumerate().rev() {
+            if needed[place] {
+                part.reads.iter().for_each(|&of| needed[of] = true);
+            }
+        }
+        let needed = parts.iter().zip(needed).filter(|&(_, needed)| needed);
+        let list: Vec<String> = needed
+            .map(|(part, _)| format!("{} AS NOT MATERIALIZED ({})", part.name, part.text))
+            .collect();
+        if list.is_empty() {
+            String::new()
+        } else {
+            format!("WITH {} ", list.join(", "))
         }
     }
 }

@@ -74,6 +74,15 @@ impl Blocker {
         format!("DO {}", sql::literal(&block))
     }
 
+    /// Returns that of something that could call another function or operator for new ids, and so is not run for one.
+    pub fn unsure(what: &str) -> Self {
+        Self::state(
+            format!("{what} is not evaluated for new ids"),
+            "What it calls could be another function or operator then.",
+            "Look at it yourself.",
+        )
+    }
+
     /// Returns it as the line of something that is not certain.
     pub fn doubt(&self) -> String {
         self.line("warning")

@@ -1,41 +1,21 @@
 //! Checks that new ids fail, and expressions that raise an error for them, as a cast to integer does: of indexes, triggers,
-//! statistics, generated columns, policies and partition keys, and of views.
+//! statistics, generated columns, policies and partition keys.
 //!
 //! An expression of the column alone is evaluated for an id, any other one is planned with it: the planner evaluates what is
 //! constant then, even where a condition spares it that. An error that an id of before raises as well is not of the new ids.
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::partitions::{self, is_never};
-use crate::adopt::convert::checks::rebound::{self, Texts};
-use crate::adopt::convert::recreated::Recreated;
+use crate::adopt::convert::checks::rebound;
 use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
-use crate::adopt::convert::views;
 use crate::pg::backend::transaction;
-use crate::pg::catalog::{relation, sql};
-use mint_core::adopt::rename::renamed;
+use crate::pg::catalog::sql;
 use pgrx::pg_sys;
 use serde::Deserialize;
 
 /// An id of before.
-const SMALL: i64 = 1;
-
-/// Checks that no rule of the table casts the column to a type that cannot hold the ids, directly.
-pub fn narrow(table: &TargetTable) -> Option<Blocker> {
-    let rule = table.narrowing.first()?;
-    Some(Blocker::state(
-        format!(
-            "rule \"{rule}\" of table \"{}\" casts new ids to a type that cannot hold them",
-            table.name
-        ),
-        "",
-        format!(
-            "Use DROP RULE {} ON {}, or create it again with a bigint.",
-            sql::quoted_exactly(rule),
-            table.quoted()
-        ),
-    ))
-}
+pub const SMALL: i64 = 1;
 
 /// An index, a check or another object of a table, whose expressions are evaluated for ids.
 #[derive(Debug, Deserialize)]
@@ -43,6 +23,8 @@ struct Evaluated {
     relation: u32,
     /// What it is, and its name.
     what: String,
+    /// The server's description.
+    object: String,
     /// The statement that drops it; none of a partition key.
     remedy: Option<String>,
     /// The quoted names that the row has in the expressions.
@@ -70,21 +52,20 @@ pub fn doubts(table: &TargetTable, id: i64) -> Vec<String> {
     doubtful.map(|(_, blocker)| blocker.doubt()).collect()
 }
 
-/// Returns what refuses an id, and whether it does so for certain. What could call for it what it calls for no other is left
-/// out, but for checks.
+/// Returns what refuses an id, and whether it does so for certain. What could call for it what it calls for no other is not
+/// evaluated, but for checks.
 fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     let columns = table.members();
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
     let query = include_str!("../../../../sql/adopt/convert_new_ids.sql");
     let found: Option<Vec<Evaluated>> = sql::read_now(query, &[tables.into(), numbers.into()]);
-    let mut found = found.unwrap_or_default();
-    if found.iter().any(|one| one.text.is_none())
-        && !rebound::blockers(&columns, Texts::All).is_empty()
-    {
-        found.retain(|one| one.text.is_some());
-    }
+    let found = found.unwrap_or_default();
+    let others = rebound::objects(&columns);
     let [new, small] = [id, SMALL].map(|id| Rows::with(&columns, id));
     let refused = |one: &Evaluated| {
+        if one.text.is_none() && others.contains(&one.object) {
+            return Some((false, Blocker::unsure(&one.what)));
+        }
         let (is_certain, detail) = match (one.takes(table, &new), &one.text) {
             (Ok(false), Some(text)) => {
                 (true, format!("It is {text}, and an id like {id} fails it."))
@@ -150,57 +131,4 @@ impl Evaluated {
         let answer = answer.map_err(|error| transaction::message(&error))?;
         Ok(answer.unwrap_or_else(|| self.text.is_none() || !is_never(table, &value, &from)))
     }
-}
-
-/// Checks that no view of the table's owner raises an error for an id: of the column, or of those that refer to it. Views that
-/// read the server's catalogs are not planned, and what a subquery groups or sorts is not constant.
-pub fn fail_view(table: &TargetTable, id: i64) -> Option<Blocker> {
-    let mut columns = table.columns();
-    columns.retain(|&(of, _)| relation::owner(of) == Some(table.owner.into()));
-    let mut views = Recreated::of(&columns);
-    // What others have written is not for the owner to run.
-    views.retain(|one| one.owner == Some(table.owner));
-    if views.is_empty() || !rebound::blockers(&columns, Texts::All).is_empty() {
-        return None;
-    }
-    let mut tables: Vec<_> = views.iter().flat_map(|one| one.reads.clone()).collect();
-    tables.sort();
-    tables.dedup();
-    let mut with = columns.clone();
-    let others = tables
-        .iter()
-        .map(|(oid, ..)| pg_sys::Oid::from_u32(*oid))
-        .filter(|oid| columns.iter().all(|(own, _)| own != oid));
-    with.extend(others.map(|oid| (oid, 0)));
-    let errors = |id| {
-        let mut found = Vec::new();
-        let rows = Rows::with(&with, id);
-        views::queries(tables.iter().cloned(), &views, &rows, |query| {
-            let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
-            let error = planned.err().map(|error| transaction::message(&error));
-            let is_fine = error.is_none();
-            found.push((query.name.clone(), error));
-            is_fine
-        });
-        found
-    };
-    let small = errors(SMALL);
-    let fails = |(name, error): (String, Option<String>)| {
-        let fine = small.iter().any(|known| *known == (name.clone(), None));
-        error.filter(|_| fine).map(|error| (name, error))
-    };
-    let (name, error) = errors(id).into_iter().find_map(fails)?;
-    Some(Blocker::state(
-        format!("{name} cannot show new ids"),
-        format!("An id like {id} raises an error: {error}."),
-        "Drop it, and create it again with types that can hold the ids.",
-    ))
-}
-
-/// Returns a query with inner joins in place of outer ones, whose columns the planner does not take for constants.
-fn all_inner(query: &str) -> String {
-    let kinds = ["LEFT", "RIGHT", "FULL"].into_iter();
-    kinds.fold(query.to_owned(), |text, kind| {
-        renamed(&text, kind, "INNER").0
-    })
 }

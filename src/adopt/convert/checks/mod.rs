@@ -7,6 +7,7 @@ pub mod new_ids;
 mod partitions;
 pub mod rebound;
 mod sequences;
+mod shown;
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::sequences::of_record;

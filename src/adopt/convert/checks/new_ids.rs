@@ -4,6 +4,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::expressions;
 use crate::adopt::convert::checks::partitions;
 use crate::adopt::convert::checks::rebound::{self, Texts};
+use crate::adopt::convert::checks::shown;
 use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::TargetTable;
 
@@ -33,9 +34,7 @@ pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
-    mislead(table)
-        .or_else(|| expressions::narrow(table))
-        .or_else(|| expressions::fail(table, floor.saturating_add(1)))
+    mislead(table).or_else(|| expressions::fail(table, floor.saturating_add(1)))
 }
 
 /// Returns what could refuse new ids.
@@ -46,12 +45,20 @@ pub fn doubts(table: &TargetTable, floor: Floor) -> Vec<String> {
     expressions::doubts(table, floor.saturating_add(1))
 }
 
+/// Returns what views and rules could not show, of the column and those that refer to it.
+pub fn unshown(table: &TargetTable, floor: Floor) -> Vec<String> {
+    let Floor::Above(floor) = floor else {
+        return Vec::new();
+    };
+    shown::doubts(table, floor.saturating_add(1))
+}
+
 /// Checks that views can show the smallest new id.
 pub fn show(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
-    expressions::fail_view(table, floor.saturating_add(1))
+    shown::fail(table, floor.saturating_add(1))
 }
 
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {

@@ -5,6 +5,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::pg::catalog::sql;
 use pgrx::pg_sys;
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// A text, and what it calls.
 #[derive(Debug, Deserialize)]
@@ -26,6 +27,17 @@ pub enum Texts {
 
 /// Returns what could mean something else, of columns of tables with one owner.
 pub fn blockers(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Blocker> {
+    let found = find(columns, texts).into_iter();
+    found.map(|one| one.blocker()).collect()
+}
+
+/// Returns the descriptions of these objects, as of `pg_describe_object`.
+pub fn objects(columns: &[(pg_sys::Oid, i16)]) -> HashSet<String> {
+    let found = find(columns, Texts::All).into_iter();
+    found.map(|one| one.object).collect()
+}
+
+fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Rebound> {
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
     let query = include_str!("../../../../sql/adopt/convert_rebound.sql");
     let arguments = [
@@ -34,8 +46,7 @@ pub fn blockers(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Blocker> {
         (texts == Texts::Checks).into(),
     ];
     let found: Option<Vec<Rebound>> = sql::read_now(query, &arguments);
-    let found = found.unwrap_or_default().into_iter();
-    found.map(|one| one.blocker()).collect()
+    found.unwrap_or_default()
 }
 
 impl Rebound {

@@ -10,8 +10,8 @@ use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
 
 impl Closure {
-    /// Returns what prevents the script.
-    pub fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
+    /// Returns what prevents the script. Where all is ready for the swap, its texts have been parsed.
+    pub fn blockers(&self, table: &TargetTable, is_ready: bool) -> Vec<Blocker> {
         let changed = self.changed();
         let mut found: Vec<Blocker> = changed.flat_map(|member| member.blockers(table)).collect();
         self.index_blockers(&mut found);
@@ -51,7 +51,7 @@ impl Closure {
         found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
         found.extend(self.recreated.iter().filter_map(lost));
-        if found.is_empty() {
+        if found.is_empty() && !is_ready {
             found.extend(rehearsal::blockers(self, table));
         }
         found
@@ -82,6 +82,17 @@ impl Closure {
             );
             found.push(blocker.unsupported());
         }
+        if let Some(index) = self.indexes.iter().find(|index| self.has_cast(index)) {
+            let blocker = Blocker::state(
+                format!(
+                    "index \"{}\" has a cast of the column to a type of integers as a column",
+                    index.name
+                ),
+                "The cast is gone where the column is of that type.",
+                "Drop it; after the swap, create it on the column itself.",
+            );
+            found.push(blocker.unsupported());
+        }
         let odd = self
             .indexes
             .iter()
@@ -94,6 +105,20 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
+    }
+
+    /// Returns whether an index has a cast of a column as a column, which is the column itself where that has the type.
+    fn has_cast(&self, index: &LinkedIndex) -> bool {
+        let texts = index.expressions.as_deref().unwrap_or_default();
+        let of_table = self
+            .columns
+            .iter()
+            .filter(|column| column.relation == index.relation);
+        let mut casts = of_table.flat_map(|column| {
+            let name = sql::quoted_exactly(&column.name);
+            ["bigint", "integer", "smallint"].map(|of| format!("({name})::{of}"))
+        });
+        casts.any(|cast| texts.split(", ").any(|text| text == cast))
     }
 
     /// Checks that the script acts on tables of one owner alone.

@@ -33,6 +33,8 @@ enum Unclear {
     Grouped,
     /// It reads a view that does.
     OnGrouped,
+    /// It has what stands in for the tables lacks, as system columns.
+    Other,
     Rule,
 }
 
@@ -74,7 +76,7 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
                 meanings::is_other(call) && call.starts_with("operator ")
                     || call == "function sum (bigint)"
             }
-            Unclear::OnGrouped | Unclear::Rule => !meanings::is_plain(call),
+            Unclear::OnGrouped | Unclear::Other | Unclear::Rule => !meanings::is_plain(call),
         })
     });
     found.extend(refused.map(|(name, why)| why.blocker(&name)));
@@ -92,6 +94,10 @@ impl Unclear {
             Self::OnGrouped => (
                 "It reads a view that groups by a primary key.",
                 "List all columns in the GROUP BY of that view",
+            ),
+            Self::Other => (
+                "It has more of its tables than their columns, as ctid, or a name that is not only theirs.",
+                "Write it without that",
             ),
             Self::Rule => (
                 "The actions of a rule cannot be parsed for a bigint before.",
@@ -152,9 +158,11 @@ fn tables(closure: &Closure) -> Vec<Relation> {
 impl Rehearsal {
     /// Parses a query. Returns whether its text means something.
     fn parse(&mut self, query: &Query, access: Owned) -> bool {
-        let Query { name, rest, text } = query;
+        let Query {
+            name, rest, text, ..
+        } = query;
         let mut unclear = self.unclear.iter();
-        if unclear.any(|(view, _)| text.contains(view.trim_start_matches("view "))) {
+        if unclear.any(|(view, _)| names(text, view.trim_start_matches("view "))) {
             self.unclear.push((name.clone(), Unclear::OnGrouped));
             return false;
         }
@@ -177,7 +185,9 @@ impl Rehearsal {
         let code = transaction::code(&error);
         if code == Some(Code::ERRCODE_GROUPING_ERROR) {
             self.unclear.push((name.clone(), Unclear::Grouped));
-        } else if code.is_some_and(|code| types.contains(&code)) {
+        } else if code.is_none_or(|code| !types.contains(&code)) {
+            self.unclear.push((name.clone(), Unclear::Other));
+        } else {
             let blocker = Blocker::state(
                 format!("{name} cannot be created with a bigint"),
                 format!("The error is: {}.", transaction::message(&error)),
@@ -187,6 +197,15 @@ impl Rehearsal {
         }
         false
     }
+}
+
+/// Returns whether a text has a qualified name, which ends there.
+fn names(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let mut rest = text[at + name.len()..].chars();
+        rest.next()
+            .is_none_or(|next| !next.is_alphanumeric() && !"_$\"".contains(next))
+    })
 }
 
 /// Returns checks, and the expressions of indexes, triggers and statistics.
@@ -199,6 +218,7 @@ fn of_tables(closure: &Closure, rows: &Rows) -> Vec<Query> {
             name,
             text: format!("SELECT {text}{rest}"),
             rest: format!("SELECT{rest}"),
+            parts: 1,
         })
     };
     let own = |relation: u32| {

@@ -27,13 +27,21 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = checks::of_last_step(table);
     last.extend(checks::of_generator(table, generator));
+    let left = if closure.is_swapped() {
+        Vec::new()
+    } else {
+        left(closure)
+    };
+    // The swap asks for the plan under its locks, when nothing is left. It compares what it has created, and what would take time
+    // is not asked for again.
+    let is_ready = !closure.is_swapped() && left.is_empty();
     let before = if closure.is_swapped() {
         Vec::new()
     } else {
-        obstacles(table, closure, &parts)
+        obstacles(table, closure, &parts, is_ready)
     };
     // What cannot be parsed with a bigint cannot be evaluated for one.
-    if last.is_empty() && before.is_empty() {
+    if last.is_empty() && before.is_empty() && !is_ready {
         last.extend(of_new_ids(table, &parts, generator));
     }
     let mut blockers = plan::blocked(&last);
@@ -53,18 +61,8 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut left = Vec::new();
-    for member in closure.changed() {
-        left.extend(prepare(member));
-    }
-    let unfilled = closure
-        .changed()
-        .filter(|member| member.filled != Some(true));
-    left.extend(unfilled.map(backfill));
-    build(closure, Direction::There, &mut left);
     let mut rows = notes(closure);
-    // The swap asks for the plan under its locks, when nothing is left: a search through all functions would take time.
-    if !left.is_empty() {
+    if !is_ready {
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
         rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
@@ -73,6 +71,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
             .iter()
             .flat_map(|(_, part)| new_ids::doubts(part, floor));
         rows.extend(plan::checked(doubts));
+        rows.extend(plan::checked(new_ids::unshown(table, floor)));
     }
     rows.extend(left);
     rows.push(swapping(
@@ -84,6 +83,20 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     rows.extend(cleanup(&parts));
     rows.push(to_default(table, new_default));
     rows
+}
+
+/// Returns the steps before the swap that are left.
+fn left(closure: &Closure) -> Vec<PlanRow> {
+    let mut left = Vec::new();
+    for member in closure.changed() {
+        left.extend(prepare(member));
+    }
+    let unfilled = closure
+        .changed()
+        .filter(|member| member.filled != Some(true));
+    left.extend(unfilled.map(backfill));
+    build(closure, Direction::There, &mut left);
+    left
 }
 
 /// Returns what prevents new ids in the columns, and in views of them.
@@ -108,7 +121,9 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     if !closure.is_swapped() {
         return abandon(closure);
     }
-    let blockers = obstacles(table, closure, &parts);
+    let mut left = Vec::new();
+    build(closure, Direction::Back, &mut left);
+    let blockers = obstacles(table, closure, &parts, left.is_empty());
     if !blockers.is_empty() {
         return blockers;
     }
@@ -117,7 +132,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
         "Ids beyond the type of before have no way back: the check of the filled column fails on them.",
     )];
     rows.extend(plan::checked(casts(closure)));
-    build(closure, Direction::Back, &mut rows);
+    rows.extend(left);
     rows.push(swapping(
         closure,
         &parts,
@@ -159,8 +174,13 @@ fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {
     closure.changed().map(part).collect()
 }
 
-fn obstacles(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
-    let mut found: Vec<Blocker> = closure.blockers(table);
+fn obstacles(
+    table: &TargetTable,
+    closure: &Closure,
+    parts: &[SwappedColumn<'_>],
+    is_ready: bool,
+) -> Vec<PlanRow> {
+    let mut found: Vec<Blocker> = closure.blockers(table, is_ready);
     for (_, part) in parts {
         found.extend(checks::of_row_security(part));
         found.extend(checks::of_sequences(part));

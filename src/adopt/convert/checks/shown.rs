@@ -1,0 +1,126 @@
+//! Views and rules that raise an error for new ids, as a cast to integer does.
+//!
+//! The planner evaluates what is constant in a view whose tables have one row with the id. An error that an id of before raises
+//! as well is not of the new ids. Views of other roles, and those that read the server's catalogs, are not planned; what a
+//! subquery groups or sorts is not constant.
+
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::expressions::SMALL;
+use crate::adopt::convert::checks::rebound;
+use crate::adopt::convert::recreated::Recreated;
+use crate::adopt::convert::rows::Rows;
+use crate::adopt::convert::table::TargetTable;
+use crate::adopt::convert::views;
+use crate::pg::backend::transaction;
+use crate::pg::catalog::{relation, sql};
+use mint_core::adopt::rename::renamed;
+use pgrx::pg_sys;
+use std::collections::HashMap;
+
+/// A query that has more parts than this, each as often as it is read, takes the planner too long.
+const MOST_PARTS: usize = 200;
+
+/// What can keep a view from evaluating an expression that is constant.
+const GUARDS: [&str; 11] = [
+    "WHERE", "JOIN", "CASE", "COALESCE", "FILTER", "AND", "OR", "HAVING", "LIMIT", "EXISTS",
+    "EXCEPT",
+];
+
+/// Checks that no view of the table's owner raises an error for an id, whatever rows there are: of the column, or of those that
+/// refer to it.
+pub fn fail(table: &TargetTable, id: i64) -> Option<Blocker> {
+    let mut found = failing(table, id).into_iter();
+    found.find_map(|(is_certain, blocker)| is_certain.then_some(blocker))
+}
+
+/// Returns what could raise an error for an id: views with a condition, and rules with a cast.
+pub fn doubts(table: &TargetTable, id: i64) -> Vec<String> {
+    let views = failing(table, id);
+    let views = views.iter().filter(|(is_certain, _)| !is_certain);
+    let views = views.map(|(_, blocker)| blocker.doubt());
+    let rules = table.narrowing.iter().map(|rule| {
+        let message = format!(
+            "rule \"{rule}\" of table \"{}\" casts ids to a type that cannot hold new ones",
+            table.name
+        );
+        let (rule, table) = (sql::quoted_exactly(rule), table.quoted());
+        let hint = format!("Use DROP RULE {rule} ON {table}, or create it again with a bigint.");
+        Blocker::state(message, "", hint).doubt()
+    });
+    views.chain(rules).collect()
+}
+
+/// Returns the views that raise an error, and whether they do so for certain.
+fn failing(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
+    let mut columns = table.columns();
+    columns.retain(|&(of, _)| relation::owner(of) == Some(table.owner.into()));
+    let mut views = Recreated::of(&columns);
+    let others = rebound::objects(&columns);
+    // What others have written is not for the owner to run.
+    views.retain(|one| one.owner == Some(table.owner));
+    let (unsure, views): (Vec<_>, Vec<_>) = views
+        .into_iter()
+        .partition(|one| others.contains(&format!("rule _RETURN on {}", one.name)));
+    let mut all: Vec<_> = unsure
+        .iter()
+        .map(|one| (false, Blocker::unsure(&one.name)))
+        .collect();
+    let mut tables: Vec<_> = views.iter().flat_map(|one| one.reads.clone()).collect();
+    tables.sort();
+    tables.dedup();
+    let mut with = columns.clone();
+    let oids = tables.iter().map(|(oid, ..)| pg_sys::Oid::from_u32(*oid));
+    with.extend(
+        oids.filter(|oid| columns.iter().all(|(own, _)| own != oid))
+            .map(|oid| (oid, 0)),
+    );
+    let errors = |id| {
+        let mut found = Vec::new();
+        let rows = Rows::with(&with, id);
+        views::queries(tables.iter().cloned(), &views, &rows, |query| {
+            if query.parts > MOST_PARTS {
+                return false;
+            }
+            let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
+            let error = planned.err().map(|error| transaction::message(&error));
+            let is_fine = error.is_none();
+            found.push((query.name.clone(), is_guarded(&query.text), error));
+            is_fine
+        });
+        found
+    };
+    let small: HashMap<String, bool> = errors(SMALL)
+        .into_iter()
+        .map(|(name, _, error)| (name, error.is_none()))
+        .collect();
+    let fails = |(name, is_guarded, error): (String, bool, Option<String>)| {
+        let error = error.filter(|_| small.get(&name) == Some(&true))?;
+        let unless = if is_guarded {
+            " unless a condition spares them"
+        } else {
+            ""
+        };
+        let blocker = Blocker::state(
+            format!("{name} cannot show new ids{unless}"),
+            format!("An id like {id} raises an error: {error}."),
+            "Drop it, and create it again with types that can hold the ids.",
+        );
+        Some((!is_guarded, blocker))
+    };
+    all.extend(errors(id).into_iter().filter_map(fails));
+    all
+}
+
+/// Returns whether a query has a condition.
+fn is_guarded(query: &str) -> bool {
+    let mut words = query.split(|of: char| !of.is_ascii_uppercase());
+    words.any(|word| GUARDS.contains(&word))
+}
+
+/// Returns a query with inner joins in place of outer ones, whose columns the planner does not take for constants.
+fn all_inner(query: &str) -> String {
+    let kinds = ["LEFT", "RIGHT", "FULL"].into_iter();
+    kinds.fold(query.to_owned(), |text, kind| {
+        renamed(&text, kind, "INNER").0
+    })
+}
