@@ -19,7 +19,9 @@ WITH RECURSIVE
   domains AS (
     SELECT y.oid, y.typbasetype
     FROM member AS m
-    JOIN pg_type AS y ON y.oid = m.atttypid AND y.typtype = 'd'
+    JOIN pg_class AS c ON c.oid = m.relation
+    -- What another role has written is not run as the owner of the table.
+    JOIN pg_type AS y ON y.oid = m.atttypid AND y.typtype = 'd' AND y.typowner = c.relowner
     WHERE m.place = 1
     UNION ALL
     SELECT y.oid, y.typbasetype
@@ -96,28 +98,6 @@ WITH RECURSIVE
     FROM member AS m
     JOIN pg_statistic_ext AS s ON s.stxrelid = m.relation
     JOIN pg_namespace AS x ON x.oid = s.stxnamespace
-    UNION ALL
-    SELECT
-      m.relation,
-      m.number,
-      m.place,
-      3,
-      format('trigger "%s" of table "%s"', g.tgname, m.relname),
-      pg_describe_object('pg_trigger'::regclass, g.oid, 0),
-      format('DROP TRIGGER %I ON %I.%I', g.tgname, m.nspname, m.relname),
-      ARRAY['old', 'new'],
-      NULL,
-      substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION '),
-      NULL,
-      g.tgqual::text
-    FROM member AS m
-    JOIN pg_trigger AS g ON g.tgrelid = m.relation AND NOT g.tgisinternal
-    -- A role with TRIGGER can have made it: what is not of the server itself is not run as the owner.
-    WHERE NOT EXISTS (
-      SELECT
-      FROM regexp_matches(g.tgqual::text, ':(?:funcid|opfuncid|opno|resulttype) ([0-9]+) ', 'g') AS f (part)
-      WHERE f.part[1]::oid >= 16384
-    )
     UNION ALL
     SELECT
       m.relation,

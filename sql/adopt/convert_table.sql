@@ -231,15 +231,19 @@ SELECT jsonb_build_object(
       THEN 'key'
     WHEN t.reloftype <> 0 THEN 'type'
   END,
-  -- Rules with a cast of NEW or OLD: int4(int8), int2(int8) and oid(int8).
+  -- Rules and triggers with a cast of NEW or OLD: int4(int8), int2(int8) and oid(int8). Other roles can have made triggers.
   'narrowing', (
-    SELECT jsonb_agg(r.rulename ORDER BY r.rulename)
-    FROM pg_rewrite AS r
-    WHERE r.ev_class = t.oid
-      AND concat(r.ev_qual::text, r.ev_action::text) ~ format(
-        '{FUNCEXPR :funcid (480|714|1287) [^{}]*:args [(]{VAR :varno [12] :varattno %s ',
-        t.attnum
-      )
+    SELECT jsonb_agg(format('%s "%s"', e.kind, e.name) ORDER BY e.kind, e.name)
+    FROM (
+      SELECT 'rule', r.rulename, concat(r.ev_qual::text, r.ev_action::text)
+      FROM pg_rewrite AS r
+      WHERE r.ev_class = t.oid
+      UNION ALL
+      SELECT 'trigger', g.tgname, g.tgqual::text
+      FROM pg_trigger AS g
+      WHERE g.tgrelid = t.oid
+    ) AS e (kind, name, tree)
+    WHERE e.tree ~ format('{FUNCEXPR :funcid (480|714|1287) [^{}]*:args [(]{VAR :varno [12] :varattno %s ', t.attnum)
   ),
   'default_roles', (
     SELECT jsonb_agg(DISTINCT CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END)

@@ -87,10 +87,19 @@ impl IdColumn {
         sql::quoted_exactly(&self.name)
     }
 
-    /// Returns whether new values are those of a counter: of a sequence, or of a counter of this extension.
+    /// Returns whether new values are those of a counter: of an identity, a sequence, or a counter of this extension.
     pub fn is_counted(&self) -> bool {
         let is_counter = |generated: Generated| generated.kind == IdKind::Sequence;
-        self.source.is_some() || self.generated().is_some_and(is_counter)
+        !self.identity.is_empty() || self.generated().is_some_and(is_counter)
+    }
+
+    /// Returns whether new values can be those of a counter, as nothing says what the default generates: that of the column, or of
+    /// its domain.
+    pub fn is_unclear(&self) -> bool {
+        match self.default {
+            None => self.type_oid != self.base_type,
+            Some(_) => self.generated().is_none(),
+        }
     }
 
     /// Returns what the default generates.

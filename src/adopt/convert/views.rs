@@ -67,6 +67,17 @@ pub fn queries(
     }
 }
 
+/// Returns how often a text has a name, which begins and ends there, and is not that before a column.
+pub fn often(text: &str, name: &str) -> usize {
+    let is_of_name = |of: char| of.is_alphanumeric() || "_$\"".contains(of);
+    let ends = |at: &usize| {
+        let (before, after) = (&text[..*at], &text[at + name.len()..]);
+        !before.ends_with(is_of_name) && !after.starts_with(is_of_name) && !after.starts_with('.')
+    };
+    let found = text.match_indices(name).map(|(at, _)| at);
+    found.filter(ends).count()
+}
+
 impl Part {
     fn view(parts: &[Self], schema: &str, name: &str, text: &str) -> Self {
         let names = parts.iter();
@@ -75,7 +86,7 @@ impl Part {
             .collect();
         let text = unqualified(text, &names);
         // What has the name of a part, and is something else, takes that along for nothing.
-        let often = parts.iter().map(|part| text.matches(&part.name).count());
+        let often = parts.iter().map(|part| often(&text, &part.name));
         let weight = parts
             .iter()
             .zip(often.clone())

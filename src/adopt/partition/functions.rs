@@ -1,11 +1,13 @@
 //! The plans as SQL functions. They read the catalogs and change nothing.
 
 use crate::adopt::partition::bounds::{missing, old};
+use crate::adopt::partition::error;
 use crate::adopt::partition::names::Names;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::rules;
 use crate::adopt::partition::statements::{create, remove};
 use crate::adopt::partition::zone::Zone;
+use crate::pg::catalog::access;
 use crate::pg::catalog::spi::Sees;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -110,6 +112,11 @@ fn partition_drop_plan(
     );
     let cutoff = zone.before_now(keep).unwrap_or(Micros::MIN);
     let rows = old(&parent, cutoff).into_iter().flat_map(|part| {
+        let counted = parent.counted_query(part);
+        let own = access::owned(table);
+        if counted.and_then(|query| own.ask(&[part.oid], |_| query)) == Some(true) {
+            error::counted(&part.name, &parent.key);
+        }
         let times = (
             part.range.from.and_then(|key| parent.keys.time(key)),
             part.range.until.and_then(|key| parent.keys.time(key)),

@@ -86,6 +86,10 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 }
 
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
+    let counted = parent.counted_query(part);
+    if counted.and_then(|query| own.value_within(millis, &query)) == Some(true) {
+        error::counted(&part.name, &parent.key);
+    }
     let statements = remove(parent, part, false);
     /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
     const LIMIT: Micros = 800_000;

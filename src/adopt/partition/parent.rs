@@ -41,6 +41,8 @@ pub struct Parent {
     pub key: String,
     /// New rows get their ids from a counter, which contain no time.
     pub is_counted: bool,
+    /// A counter could, as nothing says what the default generates.
+    pub is_unclear: bool,
     /// The columns that are not generated, quoted.
     pub columns: Vec<String>,
     /// How many foreign keys it has, and refer to it.
@@ -111,7 +113,8 @@ impl Parent {
         let found = found.unwrap_or_else(|| sql::missing(table));
         // The query sees what the statement sees, also of a table that was dropped meanwhile.
         let name = sql::exact_name_of(table);
-        let (keys, is_counted) = found.keys(table, layout);
+        let (keys, column) = found.keys(table, layout);
+        let is_snowflake = matches!(keys, Keys::Snowflake(_));
         let mut partitions = found.partitions;
         let default = partitions
             .iter()
@@ -130,7 +133,8 @@ impl Parent {
                 name: part.name,
             }),
             key: found.column.unwrap_or_default(),
-            is_counted,
+            is_counted: is_snowflake && column.is_counted(),
+            is_unclear: is_snowflake && column.is_unclear(),
             columns: found.row,
             foreign_keys: found.foreign_keys,
             partitions: partitions
@@ -143,6 +147,17 @@ impl Parent {
 }
 
 impl Parent {
+    /// Returns the query that tells whether a partition has ids that can be values of a counter, and so rows of any time; none if
+    /// the default says what it generates.
+    pub fn counted_query(&self, part: &Partition) -> Option<String> {
+        let certain = self.keys.first_certain().filter(|_| self.is_unclear)?;
+        let (column, certain) = (sql::quoted_exactly(&self.key), self.keys.text(certain));
+        let name = &part.name;
+        Some(format!(
+            "SELECT EXISTS (SELECT FROM {name} WHERE {column} < {certain}::int8)"
+        ))
+    }
+
     /// Returns whether it has a partition of that name now.
     pub fn has(&self, name: &str) -> bool {
         let query = "SELECT EXISTS (
@@ -157,8 +172,8 @@ impl Parent {
 }
 
 impl Partitioned {
-    /// Returns the ids of the partition key, and whether a counter generates them. Raises the error of a table that has none.
-    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> (Keys, bool) {
+    /// Returns the ids of the partition key, and its column. Raises the error of a table that has none.
+    fn keys(&self, table: pg_sys::Oid, layout: Option<Layout>) -> (Keys, IdColumn) {
         let name = &sql::name_of(table);
         if self.kind != "p" {
             error::not_partitioned(name);
@@ -205,7 +220,7 @@ impl Partitioned {
                 };
                 // The error of a layout whose ids do not sort by time.
                 layout.min_id(0).or_report();
-                return (Keys::Snowflake(layout), column.is_counted());
+                return (Keys::Snowflake(layout), column);
             }
             pg_sys::UUIDOID => Keys::UuidV7,
             other if other == Home::find().objectid => Keys::ObjectId,
@@ -219,7 +234,7 @@ impl Partitioned {
         {
             error::not_in_time(name, &column.name, version);
         }
-        (keys, false)
+        (keys, column)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks that new ids fail, and expressions that raise an error for them, as a cast to integer does: of indexes, triggers,
+//! Checks that new ids fail, and expressions that raise an error for them, as a cast to integer does: of indexes,
 //! statistics, generated columns, policies and partition keys.
 //!
 //! An expression of the column alone is evaluated for an id, any other one is planned with it: the planner evaluates what is

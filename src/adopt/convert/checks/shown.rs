@@ -1,4 +1,4 @@
-//! Views and rules that raise an error for new ids, as a cast to integer does.
+//! Views, rules and triggers that raise an error for new ids, as a cast to integer does.
 //!
 //! The planner evaluates what is constant in a view whose tables have one row with the id. An error that an id of before raises
 //! as well is not of the new ids. Views of other roles, and those that read the server's catalogs, are not planned; what a
@@ -10,9 +10,9 @@ use crate::adopt::convert::checks::rebound;
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
-use crate::adopt::convert::views;
+use crate::adopt::convert::views::{self, Query};
 use crate::pg::backend::transaction;
-use crate::pg::catalog::{relation, sql};
+use crate::pg::catalog::relation;
 use mint_core::adopt::rename::renamed;
 use pgrx::pg_sys;
 use std::collections::HashMap;
@@ -33,21 +33,19 @@ pub fn fail(table: &TargetTable, id: i64) -> Option<Blocker> {
     found.find_map(|(is_certain, blocker)| is_certain.then_some(blocker))
 }
 
-/// Returns what could raise an error for an id: views with a condition, and rules with a cast.
+/// Returns what could raise an error for an id: views with a condition, rules and triggers with a cast.
 pub fn doubts(table: &TargetTable, id: i64) -> Vec<String> {
     let views = failing(table, id);
     let views = views.iter().filter(|(is_certain, _)| !is_certain);
     let views = views.map(|(_, blocker)| blocker.doubt());
-    let rules = table.narrowing.iter().map(|rule| {
-        let message = format!(
-            "rule \"{rule}\" of table \"{}\" casts ids to a type that cannot hold new ones",
-            table.name
-        );
-        let (rule, table) = (sql::quoted_exactly(rule), table.quoted());
-        let hint = format!("Use DROP RULE {rule} ON {table}, or create it again with a bigint.");
+    let casts = table.narrowing.iter().map(|what| {
+        let of = &table.name;
+        let message =
+            format!("{what} of table \"{of}\" casts ids to a type that cannot hold new ones");
+        let hint = "Drop it, or create it again with a bigint.";
         Blocker::state(message, "", hint).doubt()
     });
-    views.chain(rules).collect()
+    views.chain(casts).collect()
 }
 
 /// Returns the views that raise an error, and whether they do so for certain.
@@ -84,7 +82,7 @@ fn failing(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
             let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
             let error = planned.err().map(|error| transaction::message(&error));
             let is_fine = error.is_none();
-            found.push((query.name.clone(), is_guarded(&query.text), error));
+            found.push((query.name.clone(), is_guarded(query), error));
             is_fine
         });
         found
@@ -111,10 +109,17 @@ fn failing(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     all
 }
 
-/// Returns whether a query has a condition.
-fn is_guarded(query: &str) -> bool {
-    let mut words = query.split(|of: char| !of.is_ascii_uppercase());
-    words.any(|word| GUARDS.contains(&word))
+/// Returns whether a query has a condition, reads more than one table or calls a function that can have one.
+fn is_guarded(query: &Query) -> bool {
+    /// The query and its table.
+    const LEAST: usize = 2;
+    let mut words = query.text.split(|of: char| !of.is_ascii_uppercase());
+    let is_name = |of: char| of.is_alphanumeric() || "_$\"".contains(of);
+    let mut calls = query.text.match_indices('(').filter(|&(at, _)| {
+        let before = query.text[..at].trim_end_matches(is_name);
+        before.len() < at && before.ends_with('.')
+    });
+    query.parts > LEAST || words.any(|word| GUARDS.contains(&word)) || calls.next().is_some()
 }
 
 /// Returns a query with inner joins in place of outer ones, whose columns the planner does not take for constants.

@@ -162,7 +162,7 @@ impl Rehearsal {
             name, rest, text, ..
         } = query;
         let mut unclear = self.unclear.iter();
-        if unclear.any(|(view, _)| names(text, view.trim_start_matches("view "))) {
+        if unclear.any(|(view, _)| views::often(text, view.trim_start_matches("view ")) > 0) {
             self.unclear.push((name.clone(), Unclear::OnGrouped));
             return false;
         }
@@ -197,15 +197,6 @@ impl Rehearsal {
         }
         false
     }
-}
-
-/// Returns whether a text has a qualified name, which ends there.
-fn names(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(at, _)| {
-        let mut rest = text[at + name.len()..].chars();
-        rest.next()
-            .is_none_or(|next| !next.is_alphanumeric() && !"_$\"".contains(next))
-    })
 }
 
 /// Returns checks, and the expressions of indexes, triggers and statistics.

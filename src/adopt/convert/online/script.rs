@@ -32,9 +32,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     } else {
         left(closure)
     };
-    // The swap asks for the plan under its locks, when nothing is left. It compares what it has created, and what would take time
-    // is not asked for again.
-    let is_ready = !closure.is_swapped() && left.is_empty();
+    let is_ready = !closure.is_swapped() && left.is_empty() && swap::asks(table);
     let before = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -123,7 +121,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     }
     let mut left = Vec::new();
     build(closure, Direction::Back, &mut left);
-    let blockers = obstacles(table, closure, &parts, left.is_empty());
+    let blockers = obstacles(table, closure, &parts, left.is_empty() && swap::asks(table));
     if !blockers.is_empty() {
         return blockers;
     }
