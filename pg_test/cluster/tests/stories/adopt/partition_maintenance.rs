@@ -222,7 +222,9 @@ fn years_pass() {
     while day < 1_100 {
         server.set_clock(&format!("+{}", day * 86_400 + day % 7 * 3_600));
         for (table, every, ahead, keep, zone) in cases {
-            session.run(&format!(
+            // A session of its own: the timer of a DETACH rings in it later, and libfaketime, which reads the clock of a signal
+            // handler from a file, would corrupt the memory of another statement.
+            server.connect("postgres").run(&format!(
                 "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}', since => now() - interval '{keep}' - interval '1 year')"
             ));
             // Ids of now, of later by the local calendar, and old ones that are imported.
