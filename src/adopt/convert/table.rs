@@ -200,6 +200,17 @@ impl TargetTable {
         Self::find(self.oid.into(), &self.column().name)
     }
 
+    /// Returns whether this transaction has locked the table against all.
+    pub fn is_locked(&self) -> bool {
+        let query = "SELECT EXISTS (
+            SELECT FROM pg_locks AS l
+            WHERE l.locktype = 'relation' AND l.relation = $1::oid AND l.pid = pg_backend_pid()
+                AND l.mode = 'AccessExclusiveLock' AND l.granted
+                AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+        )";
+        sql::ask_with(query, &[pg_sys::Oid::from(self.oid).into()]) == Some(true)
+    }
+
     /// Returns the way to its rows. Raises an error if it has another owner meanwhile, whose privileges the caller has not.
     pub fn access(&self) -> Owned {
         access::owned(self.oid.into())

@@ -32,7 +32,8 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     } else {
         left(closure)
     };
-    let is_ready = !closure.is_swapped() && left.is_empty() && swap::asks(table);
+    // The swap asks for the plan, as only it does with the table locked: it compares what it has created, and clients wait.
+    let is_ready = !closure.is_swapped() && left.is_empty() && table.is_locked();
     let before = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -121,7 +122,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     }
     let mut left = Vec::new();
     build(closure, Direction::Back, &mut left);
-    let blockers = obstacles(table, closure, &parts, left.is_empty() && swap::asks(table));
+    let blockers = obstacles(table, closure, &parts, left.is_empty() && table.is_locked());
     if !blockers.is_empty() {
         return blockers;
     }

@@ -10,7 +10,6 @@ use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
-use pgrx::pg_sys;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A column and what is read of it as a column that draws from a sequence.
@@ -18,18 +17,6 @@ pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// The names of texts, but for those of successors.
 const ALL_TEXTS: &str = "SELECT one.name, one.name FROM pg_catalog.jsonb_object_keys(meant) AS one (name) WHERE one.name OPERATOR(pg_catalog.!~) '[\"]mint_(filled_|check_[0-9]|[0-9])'::pg_catalog.text";
-
-/// Returns whether the swap asks for the plan, with the table locked against all: it compares what it has created, and clients
-/// wait.
-pub fn asks(table: &TargetTable) -> bool {
-    let query = "SELECT EXISTS (
-        SELECT FROM pg_locks AS l
-        WHERE l.locktype = 'relation' AND l.relation = $1::oid AND l.pid = pg_backend_pid()
-            AND l.mode = 'AccessExclusiveLock' AND l.granted
-            AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-    )";
-    sql::ask_with(query, &[pg_sys::Oid::from(table.oid).into()]) == Some(true)
-}
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
