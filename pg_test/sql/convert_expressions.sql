@@ -138,6 +138,19 @@ SET ROLE expressions_owner;
 CREATE VIEW ours AS SELECT id::int FROM owned;
 RESET ROLE;
 SELECT noted('owned');
+-- A domain of a role that has the owner's privileges is looked at, as of a superuser; one of another role is not run.
+CREATE DOMAIN above AS bigint CHECK (VALUE < 1000);
+SET ROLE expressions_other;
+CREATE DOMAIN spied AS bigint CHECK (spy(VALUE));
+RESET ROLE;
+GRANT USAGE ON TYPE spied, above TO expressions_owner;
+SET ROLE expressions_owner;
+CREATE TABLE of_above (id above PRIMARY KEY);
+CREATE TABLE of_spied (id spied PRIMARY KEY);
+RESET ROLE;
+SELECT noted('of_above');
+SELECT noted('of_spied');
+DROP DOMAIN above, spied CASCADE;
 -- A name that could mean another function is not parsed again, and spares nothing else.
 SELECT try('bigserial', 'CREATE FUNCTION two_of(bigint) RETURNS text LANGUAGE sql AS ''SELECT ''''b'''''';
     CREATE FUNCTION two_of(text) RETURNS text LANGUAGE sql AS ''SELECT ''''t'''''';

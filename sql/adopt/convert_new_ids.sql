@@ -15,18 +15,27 @@ WITH RECURSIVE
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attnum = m.number
   ),
-  -- The domain of the column, and those that it is over.
+  -- The domain of the column, and those that it is over: but for what a role without the privileges of the owner has written,
+  -- which is not run as the owner. Since PostgreSQL 16, members might not have them.
   domains AS (
-    SELECT y.oid, y.typbasetype
+    SELECT y.oid, y.typbasetype, y.typowner, c.relowner
     FROM member AS m
     JOIN pg_class AS c ON c.oid = m.relation
-    -- What another role has written is not run as the owner of the table.
-    JOIN pg_type AS y ON y.oid = m.atttypid AND y.typtype = 'd' AND y.typowner = c.relowner
+    JOIN pg_type AS y ON y.oid = m.atttypid AND y.typtype = 'd'
     WHERE m.place = 1
     UNION ALL
-    SELECT y.oid, y.typbasetype
+    SELECT y.oid, y.typbasetype, y.typowner, d.relowner
     FROM domains AS d
     JOIN pg_type AS y ON y.oid = d.typbasetype AND y.typtype = 'd'
+  ),
+  trusted AS (
+    SELECT d.oid
+    FROM domains AS d
+    WHERE pg_has_role(
+      d.typowner,
+      d.relowner,
+      CASE WHEN current_setting('server_version_num')::int4 < 160000 THEN 'MEMBER' ELSE 'USAGE, SET' END
+    )
   ),
   -- In an order in which messages are of use. A check has a text.
   expression (relation, number, place, rank, what, object, remedy, names, text, expressions, predicate, tree) AS (
@@ -61,7 +70,7 @@ WITH RECURSIVE
       NULL,
       format('%s :varattno %s ', k.conbin, m.number)
     FROM member AS m
-    JOIN pg_constraint AS k ON k.contypid = ANY (ARRAY(SELECT o.oid FROM domains AS o))
+    JOIN pg_constraint AS k ON k.contypid = ANY (ARRAY(SELECT o.oid FROM trusted AS o))
     WHERE m.place = 1
     UNION ALL
     SELECT
