@@ -231,7 +231,17 @@ WITH RECURSIVE
     SELECT
       0,
       format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
-      substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION '),
+      -- Another role can have made it, and the parser reads constants by the functions of their types: only those of the server's
+      -- types are parsed, and no name that looks like a condition.
+      CASE
+        WHEN strpos(g.tgname, ' WHEN ') = 0
+          AND NOT EXISTS (
+            SELECT
+            FROM regexp_matches(g.tgqual::text, ':consttype ([0-9]+) ', 'g') AS f (part)
+            WHERE f.part[1]::oid >= 16384
+          )
+          THEN substring(pg_get_triggerdef(g.oid) FROM ' WHEN [(](.*?)[)] EXECUTE FUNCTION ')
+      END,
       NULL,
       g.tgrelid::int8,
       NULL,
