@@ -10,7 +10,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
-const STATEMENTS: [&str; 4] = ["COPY", "INSERT ... SELECT", "UPDATE", "VALUES"];
+const STATEMENTS: [&str; 5] = [
+    "COPY", "INSERT ... SELECT", "UPDATE", "VALUES", "VALUES (DEFAULT, ...)",
+];
 /// Rows of a statement with VALUES.
 const VALUES: u32 = 1_000;
 /// The default of the column: none where the statement has numbers in order itself.
@@ -71,7 +73,8 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "{rows} rows of (id, bigint) in a logged table with the id as its primary key, beside the same statement with \
              the numbers 1 to {rows} as ids, which are in the file of `COPY` and in the rows of `VALUES` ({VALUES} rows a \
-             statement). `UPDATE` gives each row a new id. With calls: beside that statement and the cost of so many calls, \
+             statement). Other ids are the default of a column that the statement leaves out, or for which each of its rows \
+             has `DEFAULT`. `UPDATE` gives each row a new id. With calls: beside that statement and the cost of so many calls, \
              measured in this run. Ratios are those of a round; the median of {rounds}. A shard of the default layout has \
              1,024,000 ids a second, and those of 2 s ahead of the clock."
         ),
@@ -140,23 +143,25 @@ fn statements(
     let selected = timed(&select);
     timed("CHECKPOINT");
     let updated = timed(&update);
-    timed("TRUNCATE bench_bulk");
-    timed("CHECKPOINT");
-    let mut inserted = 0.0;
-    for first in (0..rows).step_by(VALUES as usize) {
-        let values: Vec<String> = (first + 1..=first + VALUES)
-            .map(|n| match call {
-                None => format!("({n}, {n})"),
-                Some(_) => format!("(DEFAULT, {n})"),
-            })
-            .collect();
-        inserted += timed(&format!(
-            "INSERT INTO bench_bulk VALUES {}",
-            values.join(", ")
-        ));
-    }
+    let mut inserted = |columns: &str, row: &dyn Fn(u32) -> String| -> f64 {
+        timed("TRUNCATE bench_bulk");
+        timed("CHECKPOINT");
+        let insert = |first| {
+            let values: Vec<String> = (first + 1..=first + VALUES).map(row).collect();
+            let values = values.join(", ");
+            timed(&format!("INSERT INTO bench_bulk {columns} VALUES {values}"))
+        };
+        (0..rows).step_by(VALUES as usize).map(insert).sum()
+    };
+    let [left_out, named] = match call {
+        None => [(); 2].map(|()| inserted("(id, n)", &|n| format!("({n}, {n})"))),
+        Some(_) => [
+            inserted("(n)", &|n| format!("({n})")),
+            inserted("(id, n)", &|n| format!("(DEFAULT, {n})")),
+        ],
+    };
     session.run("DROP TABLE bench_bulk");
-    [copied, selected, updated, inserted]
+    [copied, selected, updated, left_out, named]
 }
 
 /// Returns the ratios as the table of the documents.
