@@ -227,6 +227,15 @@ DROP FUNCTION of_view; DROP MATERIALIZED VIEW stored_view; DROP VIEW "W", "V %",
 -- A word that is a column and something else.
 CREATE TABLE odd (zone serial PRIMARY KEY, at timestamptz, CHECK (zone > 0 AND at::timestamp with time zone > '2000-01-01'::timestamp with time zone));
 SELECT note FROM mint.convert_plan('odd', 'zone', 'snowflake_next_id(5)') WHERE note LIKE 'blocker%';
+-- A view that cannot be made again, as its owner cannot execute the function of its trigger.
+CREATE TABLE shown (id serial PRIMARY KEY); ALTER TABLE shown OWNER TO keeper;
+SET ROLE keeper; CREATE VIEW written AS SELECT id FROM shown; RESET ROLE;
+CREATE FUNCTION of_view() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER instead INSTEAD OF INSERT ON written FOR EACH ROW EXECUTE FUNCTION of_view();
+REVOKE EXECUTE ON FUNCTION of_view FROM PUBLIC;
+SET ROLE keeper;
+SELECT note FROM mint.convert_plan('shown', 'id', 'public.snowflake_next_id(5)') WHERE note LIKE 'blocker%';
+RESET ROLE; DROP TABLE shown CASCADE; DROP FUNCTION of_view;
 -- What only the last step would have found.
 CREATE TABLE pair (a int, b serial, PRIMARY KEY (a, b));
 SELECT note FROM mint.convert_plan('pair', 'b', 'snowflake_next_id(5)');

@@ -5,6 +5,12 @@ WITH RECURSIVE
     SELECT t.relation, t.number
     FROM unnest($1::oid[], $2::int2[]) AS t (relation, number)
   ),
+  owner AS (
+    SELECT c.relowner
+    FROM target AS t
+    JOIN pg_class AS c ON c.oid = t.relation
+    LIMIT 1
+  ),
   -- Views of the columns, and views of these, by each way that leads there. Views can refer to each other.
   way AS (
     SELECT r.ev_class AS oid, 1 AS depth
@@ -38,7 +44,9 @@ WITH RECURSIVE
       c.reloptions,
       c.reltype,
       n.nspname,
-      format('%I.%I', n.nspname, c.relname) AS name
+      format('%I.%I', n.nspname, c.relname) AS name,
+      -- Views of other roles are refused, and can be larger than the server can print.
+      CASE WHEN c.relowner = (TABLE owner) THEN rtrim(pg_get_viewdef(c.oid), ';') END AS query
     FROM (SELECT w.oid, max(w.depth) AS depth FROM way AS w GROUP BY w.oid) AS w
     JOIN pg_class AS c ON c.oid = w.oid
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -118,6 +126,7 @@ WITH RECURSIVE
     SELECT v.oid, 7, rtrim(pg_get_ruledef(r.oid), ';')
     FROM view AS v
     JOIN pg_rewrite AS r ON r.ev_class = v.oid AND r.rulename <> '_RETURN'
+    WHERE v.query IS NOT NULL
     UNION ALL
     SELECT v.oid, 8, pg_get_triggerdef(g.oid)
     FROM view AS v
@@ -133,17 +142,11 @@ WITH RECURSIVE
     JOIN pg_rewrite AS r ON r.ev_class = v.oid
     JOIN pg_description AS d ON d.classoid = 'pg_rewrite'::regclass AND d.objoid = r.oid
   ),
-  owner AS (
-    SELECT c.relowner
-    FROM target AS t
-    JOIN pg_class AS c ON c.oid = t.relation
-    LIMIT 1
-  ),
   object AS (
     SELECT
       v.depth,
       'view ' || v.name AS name,
-      rtrim(pg_get_viewdef(v.oid), ';') AS text,
+      v.query AS text,
       to_jsonb(ARRAY[quote_ident(v.nspname), quote_ident(v.relname)]) AS view,
       NULL::int8 AS relation,
       v.relowner::int8 AS owner,
@@ -173,7 +176,7 @@ WITH RECURSIVE
             'CREATE VIEW %s%s AS %s',
             v.name,
             ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
-            rtrim(pg_get_viewdef(v.oid), ';')
+            v.query
           )
         ) || coalesce(jsonb_agg(s.text ORDER BY s.place, s.text), '[]')
         FROM statement AS s
@@ -199,6 +202,11 @@ WITH RECURSIVE
           FROM pg_rewrite AS r
           WHERE r.ev_class = v.oid AND r.ev_enabled <> 'O'
         ) THEN 'it has a trigger or a rule that is not enabled as usual'
+        WHEN EXISTS (
+          SELECT
+          FROM pg_trigger AS g
+          WHERE g.tgrelid = v.oid AND NOT g.tgisinternal AND NOT has_function_privilege(v.relowner, g.tgfoid, 'EXECUTE')
+        ) THEN 'its owner cannot execute the function of a trigger'
         WHEN EXISTS (
           SELECT
           FROM pg_depend AS p
