@@ -96,7 +96,7 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "crash",
         "Time to the first id after a crash",
-        "While sessions generate ids, one of them is killed by `kill -9`. Milliseconds until the server answers \
+        "While a session generates ids, another one is killed by `kill -9`. Milliseconds until the server answers \
          again, and until a new session has its first id. Ids continue above the ceiling, but at most `max_ahead` (2 \
          s) ahead of the clock: with the default window of 500 ms immediately, with one of 10 s after a wait for the \
          clock.",

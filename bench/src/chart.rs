@@ -186,9 +186,11 @@ where
         .set_label_area_size(LabelAreaPosition::Left, look.names)
         .set_label_area_size(LabelAreaPosition::Bottom, axis_height)
         .build_cartesian_2d(range, (0..count - 1).into_segmented())?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
+    let mut mesh = chart.configure_mesh();
+    if axis.is_empty() {
+        mesh.disable_x_mesh();
+    }
+    mesh.disable_y_mesh()
         .light_line_style(TRANSPARENT)
         .x_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
         .y_labels(sorted.len())

@@ -4,7 +4,8 @@
 
 use crate::candidates::QUICK_START;
 use crate::many::{members, word};
-use crate::report::{self, Results, read};
+use crate::report::{self, Results, number, read};
+use crate::stats::percentile;
 use crate::tables::bulk;
 use crate::{compare, per_call};
 use std::fmt::Write;
@@ -91,7 +92,7 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
     let scans = Results::read(results, "scans.csv");
     let rows = tables.cell(&[keys[0].0], "rows");
     let [calls_title, calls_line] = if with_calls {
-        [" a call, ns |", "---:|"]
+        [" a call; of `nextval` is 1 |", "---:|"]
     } else {
         ["", ""]
     };
@@ -103,7 +104,7 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
         let table = |column| tables.cell(&[key], column);
         let scan = |by| scans.cell(&[key, by], "ms");
         let call = if with_calls {
-            format!(" {} |", calls.cell(&[generator], "ns"))
+            format!(" {} |", calls.cell(&[generator], "of nextval"))
         } else {
             String::new()
         };
@@ -137,12 +138,11 @@ fn figures(results: &Path) -> String {
         let to = bulk.cell(&["INSERT ... SELECT", generator], "of generate_series");
         to.to_owned()
     });
-    let mut first_ids: Vec<u32> = crash
+    let first_ids: Vec<f64> = crash
         .column("first id", "500ms")
-        .filter_map(|cell| cell.parse().ok())
+        .map(|cell| cell.parse().expect("milliseconds"))
         .collect();
-    first_ids.sort_unstable();
-    let first_id = first_ids[first_ids.len() / 2];
+    let first_id = number(percentile(&first_ids, 50.0));
     format!(
         "| Figure | snowflake | sequence | random UUID |\n\
          |---|---:|---:|---:|\n\

@@ -71,7 +71,6 @@ fn main() {
         ("time_predicates", tables::time_predicates::measure),
         ("planning", tables::planning::measure),
         ("natural_forms", tables::natural_forms::measure),
-        // Restarts the server.
         ("first_call", many::first_call::measure),
     ];
     for name in &only {

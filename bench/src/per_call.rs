@@ -112,10 +112,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
 /// Returns the chart of a document, which is so many folders deep.
 pub fn draw(results: &Path, folders: usize) -> String {
     let calls = Results::read(results, "per_call.csv");
-    let text = FEW.map(|name| format!("{name} {} ns", calls.cell(&[name], "ns")));
+    let text = FEW.map(|name| format!("{name} {}", calls.cell(&[name], "of nextval")));
     let up = "../".repeat(folders);
     format!(
-        "![Cost of a call: {}]({up}bench/results/per_call.svg)\n",
+        "![Cost of a call, that of nextval as 1: {}]({up}bench/results/per_call.svg)\n",
         text.join(", ")
     )
 }

@@ -119,6 +119,8 @@ impl Report {
     pub fn begin(server: &Server, scale: Scale, directory: PathBuf, is_whole: bool) -> Self {
         std::fs::create_dir_all(&directory).expect("a directory for the results");
         let mut session = server.connect("postgres");
+        // The settings of the library are known when it is loaded.
+        session.run("SELECT objectid()");
         let settings: Vec<String> = session.column(
             "SELECT name || ' = ' || current_setting(name) FROM pg_settings
              WHERE source = 'configuration file' AND name NOT LIKE '%director%' AND name NOT LIKE 'log%'

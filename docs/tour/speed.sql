@@ -1,5 +1,5 @@
 -- Nanoseconds per call, of a query that calls it 300000 times, less what the same
--- query takes with no call in it. Seven rounds, each of all candidates in turn, so
+-- query takes with an empty call in it. Seven rounds, each of all candidates in turn, so
 -- that a busy time of the machine hits all of them; the fastest counts, being the
 -- one that was disturbed least.
 SET jit = off;
@@ -10,7 +10,7 @@ CREATE SCHEMA insta5;
 
 CREATE TEMP TABLE candidate (place int, call text, note text);
 INSERT INTO candidate VALUES
-    (0, 'g', 'no call: subtracted from the others'),
+    (0, 'pg_backend_pid()', 'an empty call: subtracted from the others'),
     (1, 'snowflake_next_id(5)', 'pg_mint: the default of the table above'),
     (2, 'uuid_v7()', 'pg_mint: ascending over all sessions'),
     (3, 'nextval(''insta5.table_id_seq'')', 'PostgreSQL''s sequence: no time, no shard'),

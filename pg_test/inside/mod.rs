@@ -4,6 +4,7 @@
 mod tests {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     use crate::pg::backend::wait::WaitEvent;
+    use crate::snowflake::lane::lanes;
     use mint_core::{BUILTINS, Layout};
     use pgrx::prelude::*;
 
@@ -44,6 +45,21 @@ mod tests {
             assert_eq!(sent, builtin.layout.to_bytes());
             assert_eq!(sent.len(), Layout::BYTES);
         }
+    }
+
+    /// Sessions of two lanes must not wait for one cache line.
+    #[pg_test]
+    fn lanes_in_shared_memory_share_no_cache_line() {
+        const LINE: usize = 64;
+        let _ = Spi::run("SELECT snowflake_next_id(1)");
+        let layout = &BUILTINS[0].layout;
+        let address =
+            |shard| std::ptr::from_ref(lanes::lane(lanes::shared(), layout, shard)).addr();
+        let mut lines: Vec<usize> = (0..1_000).map(address).collect();
+        assert!(lines.iter().all(|address| address % LINE == 0));
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines.len(), 1_000);
     }
 
     #[pg_test(error = "shard must not be null")]

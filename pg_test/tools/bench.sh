@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh [MAJOR]: measures pg_mint beside what it replaces, on a private server on
-# the disk, and writes bench/results. An hour and a half; the figures of a whole run go
+# the disk, and writes bench/results. An hour; the figures of a whole run go
 # into the documents. QUICK=1 takes 8 minutes. BENCH="per_call growth" measures some
 # sections only, whose results replace theirs in the report of the last run;
 # BENCH=documents writes what there is into the documents.

@@ -122,7 +122,8 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "In millions, by number of sessions, on a machine with {} cores. `{QUICK_START}` is one shard of the default layout, \
              which has 1.02 million a second however many sessions use it, once the ids of the 2 s ahead of the clock are used \
-             up; in the other rows, the layout has room. Each session asks for {BATCH} ids in a query, again and again. Median of \
+             up, and a little more with many sessions, as no id is used while they connect; in the other rows, the layout has room. Each session asks for {BATCH} ids in a query, again and again; a single one leaves its core idle between \
+             queries, so that two have more than twice as many. Median of \
              {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it.",
             std::thread::available_parallelism().map_or(0, usize::from)
         ),
@@ -166,8 +167,8 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "Microseconds from the client's call to the answer, for `INSERT INTO t DEFAULT VALUES` with the id as the only \
              column, its primary key, in an unlogged table. The clients run on the same machine. Medians of the percentiles of \
-             {rounds} rounds in which all take turns, and the maximum of all rounds: what else the machine does in one of them \
-             does not decide."
+             {rounds} rounds in which all take turns, in which what else the machine does decides little; and the maximum of all rounds, in which it decides. \
+             A single session and its client wait for each other, and the wake-up of an idle core takes longer than the INSERT."
         ),
         &["default", "sessions", "p50", "p99", "p99.9", "max"],
     );

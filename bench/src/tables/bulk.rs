@@ -33,7 +33,7 @@ type Taken = [Vec<f64>; STATEMENTS.len()];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let rows: u32 = scale.pick(5_000_000, 200_000);
-    let rounds = scale.pick(3, 2);
+    let rounds = scale.pick(IDS.len(), 2);
     let mut session = server.connect("postgres");
     // First, while the shard of the default layout has all of the ids ahead of the clock.
     let calls: Vec<Candidate> = IDS[1..]
@@ -51,7 +51,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         std::array::from_fn(|_| std::array::from_fn(|_| Vec::new()));
     for round in 0..rounds {
         for turn in 0..IDS.len() {
-            // Each is the first in a round.
+            // Each is the first of a round, if there are as many.
             let place = (turn + round) % IDS.len();
             report::progress(&format!(
                 "  round {} of {rounds}: {}",
@@ -74,7 +74,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             "{rows} rows of (id, bigint) in a logged table with the id as its primary key, beside the same statement with \
              the numbers 1 to {rows} as ids, which are in the file of `COPY` and in the rows of `VALUES` ({VALUES} rows a \
              statement). Other ids are the default of a column that the statement leaves out, or for which each of its rows \
-             has `DEFAULT`. `UPDATE` gives each row a new id. With calls: beside that statement and the cost of so many calls, \
+             has `DEFAULT`. `UPDATE` gives each row a new id, a number as the sum of the old one and {rows}. With calls: beside that statement and the cost of so many calls, \
              measured in this run. Ratios are those of a round; the median of {rounds}. A shard of the default layout has \
              1,024,000 ids a second, and those of 2 s ahead of the clock."
         ),
