@@ -13,6 +13,10 @@ const GREGORIAN: i64 = 0x01b2_1dd2_1381_4000;
 const LAST_MILLI: i64 = (1 << 48) - 1;
 /// Bits of version 7 that hold the part of a millisecond.
 pub(super) const PART: u32 = 12;
+/// The variant of RFC 9562, in the lower half of a UUID.
+const VARIANT: u64 = 0b10 << 62;
+/// The bits of that half below the variant.
+const RANDOM: u64 = u64::MAX >> 2;
 
 /// Returns ticks of 100 ns since 1582. From 1677 on, so never negative.
 #[inline]
@@ -28,10 +32,14 @@ pub(super) fn time_of_ticks(ticks: u64) -> Micros {
 /// Returns version 7 of a lane's word and 62 of the random bits.
 #[inline]
 pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
-    let mut rest = [0; 10];
-    rest[..2].copy_from_slice(&((word & ((1 << PART) - 1)) as u16).to_be_bytes());
-    rest[2..].copy_from_slice(&random.to_be_bytes());
-    Builder::from_unix_timestamp_millis(word >> PART, &rest).into_uuid()
+    /// The version, between the time and the part of its millisecond.
+    const VERSION: u64 = 7 << PART;
+    let part = word & ((1 << PART) - 1);
+    // Two words are two stores, where the bytes of a builder are sixteen.
+    Uuid::from_u64_pair(
+        word >> PART << 16 | VERSION | part,
+        VARIANT | random & RANDOM,
+    )
 }
 
 /// Returns version 7 of the same word with 62 other random bits: as unique as before, and in the same order with ids of other
@@ -40,8 +48,7 @@ pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
 #[must_use]
 pub fn v7_redrawn(id: &Uuid, random: u64) -> Uuid {
     let (upper, _) = id.as_u64_pair();
-    let variant = 0b10 << 62;
-    Uuid::from_u64_pair(upper, random >> 2 | variant)
+    Uuid::from_u64_pair(upper, VARIANT | random & RANDOM)
 }
 
 /// Returns version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
