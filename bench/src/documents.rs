@@ -162,3 +162,40 @@ fn figures(results: &Path) -> String {
         index.join(" | "),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DOCUMENTS, filled};
+    use crate::report::read;
+    use std::fs;
+    use std::path::Path;
+
+    /// Copies files of results, of which figures are made: charts are drawn beside them.
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).expect("a folder");
+        for entry in fs::read_dir(from).expect("results") {
+            let path = entry.expect("a file of the results").path();
+            let to = to.join(path.file_name().expect("its name"));
+            if path.is_dir() {
+                copy(&path, &to);
+            } else {
+                fs::copy(&path, to).expect("a copy");
+            }
+        }
+    }
+
+    #[test]
+    fn the_documents_have_the_figures_of_the_results() {
+        let repository = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let results = std::env::temp_dir().join(format!("mint_bench.{}", std::process::id()));
+        copy(&repository.join("bench/results"), &results);
+        for name in DOCUMENTS {
+            let document = read(&repository.join(name));
+            assert!(
+                filled(&document, &results) == document,
+                "{name} has other figures: make bench BENCH=documents"
+            );
+        }
+        fs::remove_dir_all(&results).expect("the copy goes");
+    }
+}

@@ -30,4 +30,5 @@ step "documentation of the core" doc_core \
     env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p pg_mint_core
 step "clippy, the core without features" clippy_core_bare cargo clippy -p pg_mint_core --no-default-features -- -D warnings
 step "layout of the code" house cargo test -p mint_house
+step "figures of the documents" figures cargo test -p mint_bench --bin mint_bench
 echo "lint: ok in $SECONDS s"
