@@ -23,4 +23,4 @@ command -v rustup >/dev/null || die "rustup is missing, which has the standard l
 step "compiling the core for arm64" arm64_check compile
 rustup toolchain list | grep -q ^nightly || die "Miri needs a nightly toolchain: rustup toolchain install nightly"
 step "interpreting its threads as on arm64" arm64_miri interpret
-grep -h '^test ' "$CACHE/log/arm64_miri.log" | sort | uniq -c
+say "arm64: the core compiles, and its threads passed in ${SEEDS:-16} ways"
