@@ -46,7 +46,7 @@ pub use crate::counter::sequence::{Rules, SequenceData, SequenceState, Values};
 pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
 pub use crate::counter::user_table::UserTable;
 pub use crate::family::inspect;
-pub use crate::monotonic::Nanos;
+pub use crate::monotonic::{ClockTime, Nanos};
 pub use crate::objectid::{ObjectId, ObjectIdLane};
 pub use crate::registry::identity::{Identity, Incarnation, LogPoint};
 pub use crate::registry::lease_rules::{Denial, LeaseEnd, LeaseTerm, Registry, StateLoss};

@@ -12,6 +12,25 @@ use std::convert::Infallible;
 /// A timestamp as nanoseconds since 1970-01-01T00:00:00Z without leap seconds; reaches from 1677 to 2262.
 pub type Nanos = i64;
 
+/// A timestamp as the system's clock has it. As one number, ids would have to divide it again.
+#[derive(Debug, Clone, Copy)]
+pub struct ClockTime {
+    /// Since 1970-01-01T00:00:00Z without leap seconds; negative before.
+    pub seconds: i64,
+    /// From there on, fewer than a second has.
+    pub nanos: u32,
+}
+
+impl From<Nanos> for ClockTime {
+    fn from(at: Nanos) -> Self {
+        const SECOND: Nanos = 1_000_000_000;
+        Self {
+            seconds: at.div_euclid(SECOND),
+            nanos: at.rem_euclid(SECOND) as u32,
+        }
+    }
+}
+
 /// The last word issued, moved by compare-and-swap only, ever upward. Zeroed memory is a lane that issued nothing yet.
 #[derive(Debug, Default)]
 #[repr(transparent)]

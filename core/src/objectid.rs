@@ -2,7 +2,7 @@
 
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
 use crate::clock::Micros;
-use crate::monotonic::{MonotonicWord, Nanos};
+use crate::monotonic::{ClockTime, MonotonicWord};
 use md5::{Digest, Md5};
 use std::cell::Cell;
 use std::fmt;
@@ -148,24 +148,29 @@ impl ObjectIdLane {
     /// - **Crash and restart**: other random bytes.
     #[inline]
     #[must_use]
-    pub fn objectid(&self, now: Nanos) -> Option<ObjectId> {
+    pub fn objectid(&self, now: impl Into<ClockTime>) -> Option<ObjectId> {
         let [_, _, _, process @ ..] = self.process.load(Ordering::Relaxed).to_be_bytes();
-        Some(ObjectId::new(self.next(now)?, process))
+        Some(ObjectId::new(self.next(now.into())?, process))
     }
 
     /// Does the same as [`ObjectIdLane::objectid`] from the same lane, with a machine and a process id in place of the
     /// random bytes: unique all the same, and ordered from second to second.
     #[must_use]
-    pub fn objectid_legacy(&self, now: Nanos, machine: [u8; 3], pid: u16) -> Option<ObjectId> {
+    pub fn objectid_legacy(
+        &self,
+        now: impl Into<ClockTime>,
+        machine: [u8; 3],
+        pid: u16,
+    ) -> Option<ObjectId> {
         let ([a, b, c], [d, e]) = (machine, pid.to_be_bytes());
-        Some(ObjectId::new(self.next(now)?, [a, b, c, d, e]))
+        Some(ObjectId::new(self.next(now.into())?, [a, b, c, d, e]))
     }
 
     /// Returns the next word. The counter continues from second to second. Where it comes round, its carry is the next second,
     /// unless the clock is there already.
     #[inline]
-    fn next(&self, now: Nanos) -> Option<u64> {
-        let second = (now.max(0) / 1_000_000_000).unsigned_abs();
+    fn next(&self, now: ClockTime) -> Option<u64> {
+        let second = now.seconds.max(0).unsigned_abs();
         let skipped = Cell::new(0_u64);
         let word = self.word.advance(|last| {
             if skipped.get() > 0 {

@@ -31,13 +31,13 @@ pub fn made_lane() -> Option<&'static ObjectIdLane> {
 /// Mints an ObjectID; none after the end of its time.
 #[inline]
 pub fn objectid() -> Option<ObjectId> {
-    lane().objectid(clock::now_nanos())
+    lane().objectid(clock::now_exactly())
 }
 
 /// Mints the same, if this process has attached the lane.
 #[inline]
 pub fn next_objectid() -> Option<ObjectId> {
-    LANE.attached()?.head.objectid(clock::now_nanos())
+    LANE.attached()?.head.objectid(clock::now_exactly())
 }
 
 /// Mints an ObjectID of machine and process; none after the end of its time.
@@ -49,5 +49,5 @@ pub fn objectid_legacy() -> Option<ObjectId> {
         MACHINE.set(Some(machine));
         machine
     });
-    lane().objectid_legacy(clock::now_nanos(), machine, server::process_id() as u16)
+    lane().objectid_legacy(clock::now_exactly(), machine, server::process_id() as u16)
 }

@@ -31,30 +31,30 @@ pub fn made_lanes() -> Option<&'static UuidLanes> {
 /// Mints version 1.
 #[inline]
 pub fn v1() -> Uuid {
-    lanes().v1(clock::now_nanos(), node::node())
+    lanes().v1(clock::now_exactly(), node::node())
 }
 
 /// Mints version 2; none when its local id is used up for now.
 pub fn v2(domain: u8, local_id: u32) -> Option<Uuid> {
-    let now = clock::now_nanos();
+    let now = clock::now_exactly();
     lanes().v2(now, domain, local_id, node::node())
 }
 
 /// Mints version 6.
 #[inline]
 pub fn v6() -> Uuid {
-    lanes().v6(clock::now_nanos(), node::node())
+    lanes().v6(clock::now_exactly(), node::node())
 }
 
 /// Mints version 7.
 #[inline]
 pub fn v7() -> Uuid {
-    lanes().v7(clock::now_nanos(), random::bits())
+    lanes().v7(clock::now_exactly(), random::bits())
 }
 
 /// Mints the same, if this process has done so before.
 #[inline]
 pub fn next_v7() -> Option<Uuid> {
     let lanes = LANES.attached()?.head;
-    Some(lanes.v7(clock::now_nanos(), random::seeded_bits()?))
+    Some(lanes.v7(clock::now_exactly(), random::seeded_bits()?))
 }

@@ -3,7 +3,7 @@
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
 use crate::bytes::hash::fibonacci;
 use crate::clock::Micros;
-use crate::monotonic::{MonotonicWord, Nanos};
+use crate::monotonic::{ClockTime, MonotonicWord};
 use crate::uuid::version::{PART, Uuid, ticks, time_of_ticks, v7_of};
 use ::uuid::{Builder, Version};
 use std::array;
@@ -96,8 +96,8 @@ impl UuidLanes {
     /// - **Crash and restart**: another clock sequence and another random node.
     #[inline]
     #[must_use]
-    pub fn v1(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
-        let tick = self.gregorian.take(ticks(now));
+    pub fn v1(&self, now: impl Into<ClockTime>, node: Option<[u8; 6]>) -> Uuid {
+        let tick = self.gregorian.take(ticks(now.into()));
         let node = node.unwrap_or_else(|| self.node());
         Builder::from_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
     }
@@ -105,8 +105,8 @@ impl UuidLanes {
     /// Mints version 6: as [`UuidLanes::v1`], high bits first, so that ids sort by time.
     #[inline]
     #[must_use]
-    pub fn v6(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
-        let tick = self.gregorian.take(ticks(now));
+    pub fn v6(&self, now: impl Into<ClockTime>, node: Option<[u8; 6]>) -> Uuid {
+        let tick = self.gregorian.take(ticks(now.into()));
         let node = node.unwrap_or_else(|| self.node());
         Builder::from_sorted_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
     }
@@ -118,11 +118,16 @@ impl UuidLanes {
     /// - **Overflow**, **Clock steps back**: continues from the last id, however far.
     #[inline]
     #[must_use]
-    pub fn v7(&self, now: Nanos, random: u64) -> Uuid {
-        let now = now.max(0).unsigned_abs();
-        let (milli, rest) = (now / 1_000_000, now % 1_000_000);
-        let part = (rest << PART) / 1_000_000;
-        v7_of(self.unix.take((milli << PART) | part), random)
+    pub fn v7(&self, now: impl Into<ClockTime>, random: u64) -> Uuid {
+        let now = now.into();
+        let (seconds, nanos) = if now.seconds < 0 {
+            (0, 0)
+        } else {
+            (now.seconds.unsigned_abs(), u64::from(now.nanos))
+        };
+        // A second has 4,096,000 words, so 15,625 ns have 64.
+        let word = seconds * (1_000 << PART) + nanos * 64 / 15_625;
+        v7_of(self.unix.take(word), random)
     }
 
     /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in
@@ -132,9 +137,15 @@ impl UuidLanes {
     /// - **Overflow**: the 65th takes the next window; then none, until the clock is in that one.
     /// - **Clock steps back**: continues from the last id, which reaches no further than that.
     #[must_use]
-    pub fn v2(&self, now: Nanos, domain: u8, local_id: u32, node: Option<[u8; 6]>) -> Option<Uuid> {
+    pub fn v2(
+        &self,
+        now: impl Into<ClockTime>,
+        domain: u8,
+        local_id: u32,
+        node: Option<[u8; 6]>,
+    ) -> Option<Uuid> {
         const COUNT: u32 = 6;
-        let window = ticks(now) >> 32;
+        let window = ticks(now.into()) >> 32;
         let word = self.local(domain, local_id).advance(|last| {
             let next = (window << COUNT).max(last + 1);
             (next >> COUNT <= window + 1).then_some(next).ok_or(())

@@ -1,7 +1,7 @@
 //! UUIDs of every version (RFC 9562): built from their parts, and read.
 
 use crate::clock::Micros;
-use crate::monotonic::Nanos;
+use crate::monotonic::ClockTime;
 pub use ::uuid::Uuid;
 use ::uuid::{Builder, Variant};
 use md5::{Digest, Md5};
@@ -20,8 +20,8 @@ const RANDOM: u64 = u64::MAX >> 2;
 
 /// Returns ticks of 100 ns since 1582. From 1677 on, so never negative.
 #[inline]
-pub(super) fn ticks(now: Nanos) -> u64 {
-    (now.div_euclid(100) + GREGORIAN).unsigned_abs()
+pub(super) fn ticks(now: ClockTime) -> u64 {
+    (now.seconds * 10_000_000 + i64::from(now.nanos / 100) + GREGORIAN).unsigned_abs()
 }
 
 /// Returns the time of such ticks.

@@ -1,7 +1,7 @@
 //! Properties of every UUID, every ObjectID and every input: above all, nothing panics.
 
 use mint_core::uuid::{mysql, version};
-use mint_core::{ObjectId, Uuid};
+use mint_core::{ObjectId, Uuid, UuidLanes};
 use proptest::prelude::*;
 
 /// Texts that are nearly UUIDs or ObjectIDs, and texts that are not.
@@ -96,6 +96,15 @@ proptest! {
         // All of the bits that are random, and no others.
         prop_assert_eq!(redrawn.as_u64_pair().1, other & u64::MAX >> 2 | 1 << 63);
         prop_assert_eq!(version::v7_redrawn(&redrawn, other), redrawn);
+    }
+
+    #[test]
+    fn version_7_has_a_millisecond_and_its_4096ths(at: i64) {
+        let nanos = at.max(0).unsigned_abs();
+        let (upper, _) = UuidLanes::new(0).v7(at, 0).as_u64_pair();
+        let part = (nanos % 1_000_000 << 12) / 1_000_000;
+        // The word after that of a lane which issued nothing yet is 1.
+        prop_assert_eq!(upper >> 16 << 12 | upper & 0xfff, (nanos / 1_000_000 << 12 | part).max(1));
     }
 
     #[test]

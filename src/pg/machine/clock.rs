@@ -2,7 +2,7 @@
 
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::ports::GetCurrentTransactionStartTimestamp;
-use mint_core::{Micros, Nanos};
+use mint_core::{ClockTime, Micros};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
@@ -15,9 +15,11 @@ pub fn now() -> Micros {
 
 /// Reads the wall clock at its full resolution.
 #[inline]
-pub fn now_nanos() -> Nanos {
+pub fn now_exactly() -> ClockTime {
     let (seconds, nanos) = read(libc::CLOCK_REALTIME);
-    seconds * 1_000_000_000 + nanos
+    // The nanoseconds fit into 32 bits.
+    let nanos = nanos as u32;
+    ClockTime { seconds, nanos }
 }
 
 /// Returns the time since the machine's boot, including suspension. No program can set it.
