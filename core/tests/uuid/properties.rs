@@ -102,9 +102,9 @@ proptest! {
     fn version_7_has_a_millisecond_and_its_4096ths(at: i64) {
         let nanos = at.max(0).unsigned_abs();
         let (upper, _) = UuidLanes::new(0).v7(at, 0).as_u64_pair();
-        let part = (nanos % 1_000_000 << 12) / 1_000_000;
+        let part = ((nanos % 1_000_000) << 12) / 1_000_000;
         // The word after that of a lane which issued nothing yet is 1.
-        prop_assert_eq!(upper >> 16 << 12 | upper & 0xfff, (nanos / 1_000_000 << 12 | part).max(1));
+        prop_assert_eq!(upper >> 16 << 12 | upper & 0xfff, ((nanos / 1_000_000) << 12 | part).max(1));
     }
 
     #[test]
