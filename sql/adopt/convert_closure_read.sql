@@ -47,7 +47,8 @@ SELECT jsonb_build_object(
             OR r.prrelid = x.relation
             OR z.pnnspid = x.relnamespace
         ),
-        'bytes', pg_relation_size(x.relation::regclass),
+        -- NULL of a table that is dropped meanwhile.
+        'bytes', coalesce(pg_relation_size(x.relation::regclass), 0),
         'comment', col_description(x.relation, x.number::int4),
         -- Those that users set: a build of PostgreSQL may keep others there.
         'options', (
