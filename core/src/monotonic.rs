@@ -12,12 +12,12 @@ use std::convert::Infallible;
 /// A timestamp as nanoseconds since 1970-01-01T00:00:00Z without leap seconds; reaches from 1677 to 2262.
 pub type Nanos = i64;
 
-/// A timestamp as the system's clock has it. As one number, ids would have to divide it again.
+/// A timestamp as the system's clock has it, in the range of [`Nanos`]. As one number, ids would have to divide it again.
 #[derive(Debug, Clone, Copy)]
 pub struct ClockTime {
     /// Since 1970-01-01T00:00:00Z without leap seconds; negative before.
     pub seconds: i64,
-    /// From there on, fewer than a second has.
+    /// From there on, 0 to 999,999,999.
     pub nanos: u32,
 }
 

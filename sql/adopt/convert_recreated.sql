@@ -126,7 +126,6 @@ WITH RECURSIVE
     SELECT v.oid, 7, rtrim(pg_get_ruledef(r.oid), ';')
     FROM view AS v
     JOIN pg_rewrite AS r ON r.ev_class = v.oid AND r.rulename <> '_RETURN'
-    WHERE v.query IS NOT NULL
     UNION ALL
     SELECT v.oid, 8, pg_get_triggerdef(g.oid)
     FROM view AS v
@@ -180,7 +179,7 @@ WITH RECURSIVE
           )
         ) || coalesce(jsonb_agg(s.text ORDER BY s.place, s.text), '[]')
         FROM statement AS s
-        WHERE s.oid = v.oid
+        WHERE s.oid = v.oid AND v.query IS NOT NULL
       ) AS create,
       -- Why it cannot be made again as it is.
       CASE

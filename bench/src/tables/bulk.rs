@@ -74,7 +74,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             "{rows} rows of (id, bigint) in a logged table with the id as its primary key, beside the same statement with \
              the numbers 1 to {rows} as ids, which are in the file of `COPY` and in the rows of `VALUES` ({VALUES} rows a \
              statement). Other ids are the default of a column that the statement leaves out, or for which each of its rows \
-             has `DEFAULT`. `UPDATE` gives each row a new id, a number as the sum of the old one and {rows}. With calls: beside that statement and the cost of so many calls, \
+             has `DEFAULT`. `UPDATE` gives each row a new id; a number is the old one plus {rows}. With calls: beside that statement and the cost of so many calls, \
              measured in this run. Ratios are those of a round; the median of {rounds}. A shard of the default layout has \
              1,024,000 ids a second, and those of 2 s ahead of the clock."
         ),
