@@ -223,14 +223,14 @@ DROP TABLE "it's \ $1";
 CREATE ROLE "can insert"; CREATE ROLE can_select;
 CREATE TABLE inserted (id bigserial PRIMARY KEY, u uuid DEFAULT gen_random_uuid());
 GRANT INSERT ON inserted TO "can insert"; GRANT SELECT ON inserted TO can_select;
-REVOKE EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION snowflake_next_id(int) FROM PUBLIC;
 SELECT mint.convert('inserted', 'id', 'snowflake_next_id(5)');
 SELECT note FROM mint.convert_plan('inserted', 'id', 'snowflake_next_id(5)');
-GRANT EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) TO "can insert";
+GRANT EXECUTE ON FUNCTION snowflake_next_id(int) TO "can insert";
 SELECT mint.convert('inserted', 'id', 'snowflake_next_id(5)');
-GRANT EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION snowflake_next_id(int) TO PUBLIC;
 SELECT mint.convert('inserted', 'u', 'uuid_v7()');
-REVOKE EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) FROM "can insert";
+REVOKE EXECUTE ON FUNCTION snowflake_next_id(int) FROM "can insert";
 DROP TABLE inserted; DROP SEQUENCE inserted_id_seq; DROP ROLE "can insert", can_select;
 -- READ COMMITTED only, and a function that catches the error finds the transaction as it was.
 BEGIN ISOLATION LEVEL REPEATABLE READ;

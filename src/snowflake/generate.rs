@@ -28,12 +28,34 @@ use pgrx::prelude::*;
 /// - **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
-    let layout = required(layout, "layout").layout();
+    next_of_shard(shard, &required(layout, "layout").layout())
+}
+
+/// Mints an Instagram id of a shard; else as `snowflake_next_id(shard, layout)`.
+///
+/// It is a function of its own: the server reads the default of an argument from the catalogs at each planning of a call, in
+/// each row of VALUES too.
+#[pg_extern(sql = false)]
+fn guarded_snowflake_next_id_of_shard(shard: Option<i32>) -> i64 {
+    next_of_shard(shard, &Parsed::Kept(&BUILTINS[0].layout))
+}
+
+/// Mints an id of a shard.
+fn next_of_shard(shard: Option<i32>, layout: &Parsed) -> i64 {
     let shard = required(shard, "shard");
     let of = layout.check_shard(shard.into()).or_report();
     let key = Key::Shard(shard.cast_unsigned());
-    mint::next_id(&layout, key, of, grantor::generation())
+    mint::next_id(layout, key, of, grantor::generation())
 }
+
+quick!(
+    snowflake_next_id_of_shard_wrapper,
+    pg_finfo_snowflake_next_id_of_shard_wrapper,
+    guarded_snowflake_next_id_of_shard_wrapper,
+    (shard: i32) =>
+        open_ticks::next(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())).map(Into::into),
+        mint::next_tick(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())).map(Into::into)
+);
 
 quick!(
     snowflake_next_id_wrapper,

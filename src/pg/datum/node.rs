@@ -2,9 +2,9 @@
 
 use crate::pg::datum::list::nodes;
 use pgrx::pg_sys::NodeTag;
-use pgrx::{FromDatum, pg_sys};
+use pgrx::{FromDatum, Internal, is_a, pg_sys};
 use std::ffi::CStr;
-use std::slice;
+use std::{ptr, slice};
 
 /// Returns a node as the struct that its tag stands for; none if it has another tag or is null.
 ///
@@ -242,4 +242,24 @@ pub unsafe fn compare(
         pg_sys::set_opfuncid(comparison.cast());
         comparison.cast()
     }
+}
+
+/// Answers the planner's request to simplify a call. A support function without an answer returns a null pointer, which is not
+/// NULL.
+pub fn simplified(
+    mut request: Internal,
+    answer: impl FnOnce(&pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node>,
+) -> Internal {
+    let mut answered = None;
+    // SAFETY: the argument of a support function is a node, whose tag says what it is.
+    unsafe {
+        if let Some(node) = request.get_mut::<pg_sys::Node>() {
+            let node: *mut pg_sys::Node = node;
+            if is_a(node, NodeTag::T_SupportRequestSimplify) {
+                answered = answer(&*node.cast());
+            }
+        }
+    }
+    let answered = answered.unwrap_or(ptr::null_mut());
+    Internal::from(Some(pg_sys::Datum::from(answered)))
 }

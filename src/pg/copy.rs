@@ -1,0 +1,133 @@
+//! Generators as the defaults of columns that `COPY` fills.
+//!
+//! `COPY` writes rows in batches, but one by one where a default is volatile: such a function could read the table, and would
+//! miss the rows that are not written yet. Of `nextval` the server knows that it reads no table, and of no other function. So in
+//! `COPY` alone, the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator for each
+//! row. Elsewhere a generator stays volatile: `ALTER TABLE ADD COLUMN` would give one id to all rows.
+
+use crate::pg::catalog::function::Executable;
+use crate::pg::catalog::{extension, function};
+use crate::pg::datum::list::nodes;
+use crate::pg::datum::node::{as_node, call, copy, list, simplified};
+use pgrx::pg_sys::{FunctionCallInfo, NodeTag};
+use pgrx::prelude::*;
+use pgrx::{Internal, pg_sys};
+use std::ffi::CStr;
+use std::ptr;
+
+#[pg_extern(sql = false)]
+fn generator_support(request: Internal) -> Internal {
+    // SAFETY: a request of the planner's.
+    simplified(request, |asked| unsafe { in_copy(asked) })
+}
+
+/// Returns what the call of a generator is replaced by; none if it stays.
+///
+/// # Safety
+/// A request of the planner's.
+unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node> {
+    // SAFETY: as the caller says; the result is in the memory of COPY.
+    unsafe {
+        // COPY plans a default without a query, in memory of this name. Nothing else does both with a volatile function.
+        let is_copy = asked.root.is_null()
+            && CStr::from_ptr((*pg_sys::CurrentMemoryContext).name) == c"COPY";
+        let generator = &*asked.fcall;
+        // A strict function is not called with NULL.
+        let is_constant = |argument| {
+            as_node::<pg_sys::Const>(argument, NodeTag::T_Const)
+                .is_some_and(|constant| !(*constant).constisnull)
+        };
+        if !is_copy
+            || !nodes(generator.args).all(is_constant)
+            || function::executable(generator.funcid) == Executable::No
+        {
+            return None;
+        }
+        let types = [pg_sys::INTERNALOID];
+        let generated = function::find(extension::namespace()?, c"generated", &types)?;
+        if function::owner(generated) != function::owner(generator.funcid) {
+            return None;
+        }
+        // A pointer, which no user of SQL can write. The request's own call does not outlast it.
+        let (node, none) = (copy((&raw const *generator).cast()), pg_sys::InvalidOid);
+        let node = pg_sys::Datum::from(node);
+        let node = pg_sys::makeConst(types[0], -1, none, 8, node, false, true);
+        Some(call(
+            generated,
+            generator.funcresulttype,
+            list([node.cast()]),
+        ))
+    }
+}
+
+/// Calls the generator that [`in_copy`] has replaced.
+///
+/// # Safety
+/// The server calls it, with a pointer to the replaced call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_sys::Datum {
+    // SAFETY: the first call keeps the generator's call, and its function, for the others. Errors pass through here.
+    unsafe {
+        let mut kept: FunctionCallInfo = (*(*call).flinfo).fn_extra.cast();
+        if kept.is_null() {
+            kept = prepared(call);
+        }
+        (*kept).isnull = false;
+        let Some(generator) = (*(*kept).flinfo).fn_addr else {
+            return pg_sys::Datum::null();
+        };
+        let result = generator(kept);
+        (*call).isnull = (*kept).isnull;
+        result
+    }
+}
+
+/// Prepares the call of the generator, and keeps it.
+///
+/// # Safety
+/// As for `generated_wrapper`.
+#[pg_guard]
+unsafe extern "C-unwind" fn prepared(call: FunctionCallInfo) -> FunctionCallInfo {
+    // SAFETY: as the caller says. What is kept is in the memory of the calling function, and has room for all arguments.
+    unsafe {
+        let caller = (*call).flinfo;
+        let (first, memory) = ((*call).args.as_ptr(), (*caller).fn_mcxt);
+        let node: *mut pg_sys::FuncExpr = (*first).value.cast_mut_ptr();
+        let function: *mut pg_sys::FmgrInfo = allocate(memory, size_of::<pg_sys::FmgrInfo>());
+        pg_sys::fmgr_info_cxt((*node).funcid, function, memory);
+        (*function).fn_expr = node.cast();
+        let values: Vec<_> = nodes((*node).args).collect();
+        let size = size_of::<pg_sys::FunctionCallInfoBaseData>()
+            + values.len() * size_of::<pg_sys::NullableDatum>();
+        let kept: FunctionCallInfo = allocate(memory, size);
+        (*kept).flinfo = function;
+        (*kept).fncollation = (*node).inputcollid;
+        (*kept).nargs = values.len() as i16;
+        let arguments = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
+        for (place, value) in values.into_iter().enumerate() {
+            let value = (*value.cast::<pg_sys::Const>()).constvalue;
+            ptr::write(
+                arguments.add(place),
+                pg_sys::NullableDatum {
+                    value,
+                    isnull: false,
+                },
+            );
+        }
+        (*caller).fn_extra = kept.cast();
+        kept
+    }
+}
+
+/// Allocates bytes that are zero.
+unsafe fn allocate<T>(memory: pg_sys::MemoryContext, size: usize) -> *mut T {
+    // SAFETY: memory of the server, in a call of it.
+    unsafe { pg_sys::MemoryContextAllocZero(memory, size).cast() }
+}
+
+/// Returns the version of the calling convention.
+#[unsafe(no_mangle)]
+pub extern "C" fn pg_finfo_generated_wrapper() -> &'static pg_sys::Pg_finfo_record {
+    const RECORD: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
+    &RECORD
+}
