@@ -9,28 +9,47 @@ use crate::pg::catalog::function::Executable;
 use crate::pg::catalog::{extension, function};
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::{as_node, call, copy, list, simplified};
+use crate::pg::quick::quick;
 use pgrx::pg_sys::{FunctionCallInfo, NodeTag};
 use pgrx::prelude::*;
 use pgrx::{Internal, pg_sys};
 use std::ffi::CStr;
-use std::ptr;
 
 #[pg_extern(sql = false)]
-fn generator_support(request: Internal) -> Internal {
+fn guarded_generator_support(request: Internal) -> Internal {
     // SAFETY: a request of the planner's.
     simplified(request, |asked| unsafe { in_copy(asked) })
+}
+
+// The planner of each statement asks.
+quick!(
+    generator_support_wrapper,
+    pg_finfo_generator_support_wrapper,
+    guarded_generator_support_wrapper,
+    (request: Internal) => is_of_query(request).then(pg_sys::Datum::null)
+);
+
+/// Returns whether a query is planned, and not an expression alone.
+fn is_of_query(mut request: Internal) -> bool {
+    // SAFETY: the argument of a support function is a node, whose tag says what it is.
+    unsafe {
+        request
+            .get_mut::<pg_sys::SupportRequestSimplify>()
+            .is_some_and(|asked| {
+                asked.type_ != NodeTag::T_SupportRequestSimplify || !asked.root.is_null()
+            })
+    }
 }
 
 /// Returns what the call of a generator is replaced by; none if it stays.
 ///
 /// # Safety
-/// A request of the planner's.
+/// A request of the planner's, without a query.
 unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node> {
     // SAFETY: as the caller says; the result is in the memory of COPY.
     unsafe {
-        // COPY plans a default without a query, in memory of this name. Nothing else does both with a volatile function.
-        let is_copy = asked.root.is_null()
-            && CStr::from_ptr((*pg_sys::CurrentMemoryContext).name) == c"COPY";
+        // COPY plans a default without a query, in memory of this name. Nothing else does both with a generator.
+        let is_copy = CStr::from_ptr((*pg_sys::CurrentMemoryContext).name) == c"COPY";
         let generator = &*asked.fcall;
         // A strict function is not called with NULL.
         let is_constant = |argument| {
@@ -60,39 +79,36 @@ unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys:
     }
 }
 
-/// Calls the generator that [`in_copy`] has replaced.
+/// Calls the generator that [`in_copy`] has replaced, after the first call for a row.
 ///
 /// # Safety
 /// The server calls it, with a pointer to the replaced call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_sys::Datum {
-    // SAFETY: the first call keeps the generator's call, and its function, for the others. Errors pass through here.
+    // SAFETY: what the first call has kept. An error of the generator passes through here.
     unsafe {
-        let mut kept: FunctionCallInfo = (*(*call).flinfo).fn_extra.cast();
+        let kept: FunctionCallInfo = (*(*call).flinfo).fn_extra.cast();
         if kept.is_null() {
-            kept = prepared(call);
+            return guarded_generated_wrapper(call);
         }
-        (*kept).isnull = false;
-        let Some(generator) = (*(*kept).flinfo).fn_addr else {
-            return pg_sys::Datum::null();
-        };
-        let result = generator(kept);
-        (*call).isnull = (*kept).isnull;
-        result
+        let generated = next(kept);
+        (*call).isnull = generated.is_none();
+        generated.unwrap_or_else(pg_sys::Datum::null)
     }
 }
 
-/// Prepares the call of the generator, and keeps it.
-///
-/// # Safety
-/// As for `generated_wrapper`.
-#[pg_guard]
-unsafe extern "C-unwind" fn prepared(call: FunctionCallInfo) -> FunctionCallInfo {
-    // SAFETY: as the caller says. What is kept is in the memory of the calling function, and has room for all arguments.
+/// Prepares the call of the generator, keeps it and makes it.
+#[pg_extern(sql = false)]
+fn guarded_generated(generator: Internal, call: FunctionCallInfo) -> Internal {
+    // SAFETY: the argument is a pointer that `in_copy` has made. What is kept is in the memory of the calling function, and has
+    // room for all arguments.
     unsafe {
         let caller = (*call).flinfo;
-        let (first, memory) = ((*call).args.as_ptr(), (*caller).fn_mcxt);
-        let node: *mut pg_sys::FuncExpr = (*first).value.cast_mut_ptr();
+        let memory = (*caller).fn_mcxt;
+        let Some(node) = generator.unwrap() else {
+            return Internal::from(None);
+        };
+        let node: *mut pg_sys::FuncExpr = node.cast_mut_ptr();
         let function: *mut pg_sys::FmgrInfo = allocate(memory, size_of::<pg_sys::FmgrInfo>());
         pg_sys::fmgr_info_cxt((*node).funcid, function, memory);
         (*function).fn_expr = node.cast();
@@ -103,19 +119,24 @@ unsafe extern "C-unwind" fn prepared(call: FunctionCallInfo) -> FunctionCallInfo
         (*kept).flinfo = function;
         (*kept).fncollation = (*node).inputcollid;
         (*kept).nargs = values.len() as i16;
-        let arguments = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
-        for (place, value) in values.into_iter().enumerate() {
-            let value = (*value.cast::<pg_sys::Const>()).constvalue;
-            ptr::write(
-                arguments.add(place),
-                pg_sys::NullableDatum {
-                    value,
-                    isnull: false,
-                },
-            );
+        let mut argument = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
+        for value in values {
+            // None is NULL.
+            (*argument).value = (*value.cast::<pg_sys::Const>()).constvalue;
+            argument = argument.add(1);
         }
         (*caller).fn_extra = kept.cast();
-        kept
+        Internal::from(next(kept))
+    }
+}
+
+/// Makes a prepared call.
+unsafe fn next(kept: FunctionCallInfo) -> Option<pg_sys::Datum> {
+    // SAFETY: of `guarded_generated`, with arguments of the function's types.
+    unsafe {
+        (*kept).isnull = false;
+        let result = (*(*kept).flinfo).fn_addr?(kept);
+        (!(*kept).isnull).then_some(result)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the planner makes of conditions on the time of an id.
+//! What the planner makes of conditions on the time of an id, and of generators.
 
+mod copied;
 mod differences;
 mod plans;

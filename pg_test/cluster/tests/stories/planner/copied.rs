@@ -1,0 +1,169 @@
+//! COPY into tables whose ids are the default of a column.
+
+use mint_cluster::{Server, Session, assert_unique, count};
+
+/// Types with the defaults of each generator of one id a call.
+const GENERATORS: [(&str, &str); 17] = [
+    ("bigint", "snowflake_next_id()"),
+    ("bigint", "snowflake_next_id(5)"),
+    ("bigint", "snowflake_next_id(5, 'twitter')"),
+    ("bigint", "snowflake_next('twitter')"),
+    ("bigint", "snowflake_next_in(5, 4, 3)"),
+    ("bigint", "snowflake_next_own_in(4, 3)"),
+    ("uuid", "uuid_v7()"),
+    ("uuid", "uuid_v7_in(4, 3)"),
+    ("uuid", "uuid_v6()"),
+    ("uuid", "uuid_v4()"),
+    ("uuid", "uuid_v1()"),
+    ("text", "ulid()"),
+    ("objectid", "objectid()"),
+    ("objectid", "objectid_legacy()"),
+    ("bigint", "segment_next('counted')"),
+    ("bigint", "ticket_next('ticketed')"),
+    ("text", "nano_id()"),
+];
+
+/// Starts a server with a file of numbers to copy.
+fn server(name: &str, rows: u32) -> (Server, Session) {
+    let server = Server::build(name).conf("pg_mint.node = 7").start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE EXTENSION pg_walinspect");
+    let to = file(&mut session);
+    session.run(&format!(
+        "COPY (SELECT generate_series(1, {rows})) TO '{to}'"
+    ));
+    (server, session)
+}
+
+fn file(session: &mut Session) -> String {
+    session.one("SELECT current_setting('data_directory') || '/numbers'")
+}
+
+/// Copies the file into a new table with a default. Returns how many records of WAL each have one row, and several.
+fn copied(session: &mut Session, column: &str, default: &str) -> (i64, i64) {
+    session.run("DROP TABLE IF EXISTS item");
+    session.run(&format!(
+        "CREATE TABLE item (id {column} PRIMARY KEY DEFAULT {default}, n int)"
+    ));
+    let start: String = session.one("SELECT pg_current_wal_insert_lsn()::text");
+    let from = file(session);
+    session.run(&format!("COPY item (n) FROM '{from}'"));
+    let mut records = |kind| {
+        session.one(&format!(
+            "SELECT count(*) FROM pg_get_wal_records_info('{start}', pg_current_wal_flush_lsn())
+             WHERE resource_manager LIKE 'Heap%' AND record_type ~ '^{kind}'"
+        ))
+    };
+    (records("INSERT"), records("MULTI_INSERT"))
+}
+
+#[test]
+fn copy_writes_generated_ids_in_batches() {
+    let rows = 3_000;
+    let (_server, mut session) = server("copied", rows);
+    session.run("SELECT segment_create('counted'), ticket_create('ticketed')");
+    let all: i64 = session
+        .one("SELECT count(*) FROM pg_proc WHERE prosupport = 'mint.generator_support'::regproc");
+    assert_eq!(all, GENERATORS.len() as i64, "a generator is not tried");
+    let nested = [
+        ("bigint", "snowflake_scatter(snowflake_next_id(5))"),
+        ("text", "typeid('user', uuid_v7())"),
+        ("numeric", "snowflake_next_id(5)"),
+    ];
+    for (column, default) in GENERATORS.into_iter().chain(nested) {
+        let (single, batches) = copied(&mut session, column, default);
+        assert!(
+            batches > 1 && single < 100,
+            "{default}: {single} records of one row, {batches} of several"
+        );
+        let distinct: i64 = session.one("SELECT count(DISTINCT id::text) FROM item");
+        assert_eq!(distinct, i64::from(rows), "{default}");
+    }
+    // The same figures of a default that COPY does not know.
+    let (single, batches) = copied(&mut session, "uuid", "uuid_v7(now())");
+    assert_eq!((single, batches), (i64::from(rows), 0));
+}
+
+/// Only COPY takes a generator for a function that is not volatile: other statements would evaluate it once for all rows.
+#[test]
+fn a_generator_is_volatile_outside_of_copy() {
+    let rows = 1_000;
+    let (server, mut session) = server("volatile", rows);
+    let from = file(&mut session);
+    session.run(
+        "CREATE TABLE other (n int); INSERT INTO other SELECT generate_series(1, 1000);
+         CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), n int);
+         CREATE FUNCTION add_ids() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             EXECUTE 'ALTER TABLE other ADD COLUMN id_' || NEW.n || ' bigint DEFAULT snowflake_next_id(5)';
+             RETURN NEW;
+         END $$;
+         CREATE TRIGGER add_ids AFTER INSERT ON item FOR EACH ROW WHEN (NEW.n <= 3) EXECUTE FUNCTION add_ids();",
+    );
+    // A new session, which loads the library in COPY.
+    drop(session);
+    let mut session = server.connect("postgres");
+    session.run(&format!("COPY item (n) FROM '{from}'"));
+    session.run("ALTER TABLE other ADD COLUMN id_4 bigint DEFAULT snowflake_next_id(5)");
+    let ids: Vec<i64> = session.column(
+        "SELECT id FROM item UNION ALL SELECT unnest(ARRAY[id_1, id_2, id_3, id_4]) FROM other",
+    );
+    assert_eq!(ids.len(), 5_000);
+    assert_unique([&ids]);
+    // A function in SQL is inlined if its argument is cheap and not volatile, and would then call the generator twice.
+    session.run(
+        "CREATE FUNCTION twice(id bigint) RETURNS text IMMUTABLE LANGUAGE sql RETURN id::text || ' ' || id::text",
+    );
+    copied(&mut session, "text", "twice(snowflake_next_id(5))");
+    let equal: i64 = session
+        .one("SELECT count(*) FROM item WHERE split_part(id, ' ', 1) = split_part(id, ' ', 2)");
+    assert_eq!(equal, i64::from(rows));
+}
+
+/// The role needs the right to execute the generator, as elsewhere.
+#[test]
+fn copy_needs_the_right_to_execute_the_generator() {
+    let (server, mut session) = server("copied rights", 10);
+    let from = file(&mut session);
+    session.run(
+        "CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
+         CREATE TABLE item (id bigint DEFAULT snowflake_next_id(5), n int); GRANT ALL ON item TO loader;
+         REVOKE EXECUTE ON FUNCTION snowflake_next_id(int) FROM PUBLIC",
+    );
+    let mut loader = server.connect_as("loader", "postgres");
+    let copy = format!("COPY item (n) FROM '{from}'");
+    let refusal = loader.refusal(&copy);
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    let words = "permission denied for function snowflake_next_id";
+    assert_eq!(refusal.message, words);
+    session.run("GRANT EXECUTE ON FUNCTION snowflake_next_id(int) TO loader");
+    loader.run(&copy);
+    // An error in a generator ends the statement, and the session continues.
+    session.run("ALTER TABLE item ALTER id SET DEFAULT snowflake_next_id(8192)");
+    assert_eq!(loader.refusal(&copy).code, "22003");
+    session.run("ALTER TABLE item ALTER id SET DEFAULT snowflake_next_id(NULL)");
+    assert_eq!(loader.refusal(&copy).code, "22004");
+    assert_eq!(loader.one::<i64>("SELECT count(*) FROM item"), 10);
+}
+
+#[test]
+fn sessions_that_copy_and_insert_at_the_same_time_share_a_shard() {
+    let rows = count(200_000, 20_000);
+    let (server, mut session) = server("copying", rows);
+    let from = file(&mut session);
+    session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(5, 'twitter'), n int)");
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let (server, from) = (&server, &from);
+            scope.spawn(move || {
+                let mut session = server.connect("postgres");
+                session.run(&match writer % 2 {
+                    0 => format!("COPY item (n) FROM '{from}'"),
+                    _ => format!("INSERT INTO item (n) SELECT generate_series(1, {rows})"),
+                });
+            });
+        }
+    });
+    let ids: Vec<i64> = session.column("SELECT id FROM item");
+    assert_eq!(ids.len(), 4 * rows as usize);
+    assert_unique([&ids]);
+}
