@@ -80,7 +80,7 @@ quick!(
     objectid_wrapper,
     pg_finfo_objectid_wrapper,
     guarded_objectid_wrapper,
-    () => generate::next_objectid().and_then(|id| fixed::try_copy(&id.0))
+    () => generate::next_objectid().map(|id| id.0)
 );
 
 /// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the

@@ -26,7 +26,7 @@ quick!(
     generator_support_wrapper,
     pg_finfo_generator_support_wrapper,
     guarded_generator_support_wrapper,
-    (request: Internal) => is_of_query(request).then(pg_sys::Datum::null)
+    (request: Internal) => is_of_query(request).then_some(0_i64)
 );
 
 /// Returns whether a query is planned, and not an expression alone.

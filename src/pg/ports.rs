@@ -20,7 +20,8 @@ unsafe extern "C-unwind" {
     pub fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetCurrentStatementStartTimestamp() -> i64;
 
-    // utils/palloc.h: no error with MCXT_ALLOC_NO_OOM.
+    // utils/palloc.h: the first raises an error when out of memory; no error with MCXT_ALLOC_NO_OOM.
+    pub fn palloc(size: usize) -> *mut c_void;
     pub fn palloc_extended(size: usize, flags: c_int) -> *mut c_void;
 
     // common/hashfn.h: compute only.

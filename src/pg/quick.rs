@@ -4,11 +4,41 @@
 //! then, nor call a function of the server that raises errors. Where it has no result, the guarded function is called. A second
 //! quick path before that is apart, so that the first one keeps nothing in registers for it.
 
-/// Defines a function of SQL: `quick`, or else `second`, makes of arguments none of which is null the datum of the result, or
-/// none; the function with the wrapper `guarded` makes all other results.
+use crate::pg::ports::palloc;
+use pgrx::pg_sys;
+
+/// A value that a quick path makes.
+pub trait Made {
+    /// Returns it as the server takes it.
+    ///
+    /// # Safety
+    /// It is the last that the function does: the server's error, when out of memory, passes through, and nothing is dropped.
+    unsafe fn into_datum(self) -> pg_sys::Datum;
+}
+
+impl Made for i64 {
+    #[inline(always)]
+    unsafe fn into_datum(self) -> pg_sys::Datum {
+        self.into()
+    }
+}
+
+impl<const N: usize> Made for [u8; N] {
+    #[inline(always)]
+    unsafe fn into_datum(self) -> pg_sys::Datum {
+        // SAFETY: as the caller says. There is always a current context; bytes have no alignment.
+        unsafe {
+            let copy = palloc(N).cast::<Self>();
+            copy.write(self);
+            copy.into()
+        }
+    }
+}
+
+/// Defines a function of SQL: `quick`, or else `second`, makes the result of arguments none of which is null, or none; the function with the wrapper `guarded` makes all other results.
 macro_rules! quick {
     ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr) => {
-        quick!($name, $info, $guarded, ($($argument: $type),*) => $quick, None);
+        quick!($name, $info, $guarded, ($($argument: $type),*) => $quick, None::<i64>);
     };
     ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr, $second:expr) => {
         /// Calls the quick paths, and else the guarded function.
@@ -55,8 +85,13 @@ macro_rules! quick {
                     let ($($argument,)*) = arguments(call)?;
                     $second
                 };
-                // SAFETY: the same call.
-                second().unwrap_or_else(|| unsafe { $guarded(call) })
+                // SAFETY: the end of the function, or the same call.
+                unsafe {
+                    match second() {
+                        Some(made) => $crate::pg::quick::Made::into_datum(made),
+                        None => $guarded(call),
+                    }
+                }
             }
             let quick = || {
                 let ($($argument,)*) = arguments(call)?;
@@ -66,10 +101,12 @@ macro_rules! quick {
             let mut kept: pgrx::pg_sys::FunctionCallInfo = std::ptr::null_mut();
             // SAFETY: a variable.
             unsafe { (&raw mut kept).write_volatile(call) };
-            quick().unwrap_or_else(|| {
+            match quick() {
+                // SAFETY: the end of the function.
+                Some(made) => unsafe { $crate::pg::quick::Made::into_datum(made) },
                 // SAFETY: the same variable.
-                others(unsafe { (&raw const kept).read_volatile() })
-            })
+                None => others(unsafe { (&raw const kept).read_volatile() }),
+            }
         }
 
         /// Returns the version of the calling convention.

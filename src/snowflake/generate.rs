@@ -53,8 +53,8 @@ quick!(
     pg_finfo_snowflake_next_id_of_shard_wrapper,
     guarded_snowflake_next_id_of_shard_wrapper,
     (shard: i32) =>
-        open_ticks::next(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())).map(Into::into),
-        mint::next_tick(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())).map(Into::into)
+        open_ticks::next(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())),
+        mint::next_tick(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned()))
 );
 
 quick!(
@@ -63,8 +63,8 @@ quick!(
     guarded_snowflake_next_id_wrapper,
     // A negative shard was never kept.
     (shard: i32, layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, Key::Shard(shard.cast_unsigned())).map(Into::into),
-        next_of_tick(layout, Key::Shard(shard.cast_unsigned())).map(Into::into)
+        open_ticks::next(layout.recent()?, Key::Shard(shard.cast_unsigned())),
+        next_of_tick(layout, Key::Shard(shard.cast_unsigned()))
 );
 
 /// Mints as [`open_ticks::next`] or [`mint::next_tick`], after the former with the layout of the last call did not.
@@ -86,8 +86,8 @@ quick!(
     snowflake_next_id_of_node_wrapper,
     pg_finfo_snowflake_next_id_of_node_wrapper,
     guarded_snowflake_next_id_of_node_wrapper,
-    () => open_ticks::next(&BUILTINS[0].layout, Key::Own).map(Into::into),
-        own_key().and_then(|own| mint::next_tick(&BUILTINS[0].layout, own)).map(Into::into)
+    () => open_ticks::next(&BUILTINS[0].layout, Key::Own),
+        own_key().and_then(|own| mint::next_tick(&BUILTINS[0].layout, own))
 );
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
@@ -107,8 +107,8 @@ quick!(
     pg_finfo_snowflake_next_wrapper,
     guarded_snowflake_next_wrapper,
     (layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, Key::Own).map(Into::into),
-        own_key().and_then(|own| next_of_tick(layout, own)).map(Into::into)
+        open_ticks::next(layout.recent()?, Key::Own),
+        own_key().and_then(|own| next_of_tick(layout, own))
 );
 
 /// Returns the key of the server's own node, unless a registry chooses that: it can have chosen another one by the next tick,

@@ -1,7 +1,6 @@
 //! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
 use crate::pg::charset::excerpt;
-use crate::pg::datum::fixed;
 use crate::pg::datum::text::{NewText, Text};
 use crate::pg::datum::timestamp;
 use crate::pg::datum::uuid::UuidValue;
@@ -59,7 +58,7 @@ quick!(
     uuid_v7_wrapper,
     pg_finfo_uuid_v7_wrapper,
     guarded_uuid_v7_wrapper,
-    () => lanes::next_v7().and_then(|id| fixed::try_copy(id.as_bytes()))
+    () => lanes::next_v7().map(version::Uuid::into_bytes)
 );
 
 /// Mints a UUID of version 7 whose row is of a partition by hash: one of `modulus`, that of `remainder`.

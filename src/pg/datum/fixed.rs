@@ -59,26 +59,15 @@ pub(crate) use fixed_type;
 /// Copies a value into the current memory context.
 #[inline]
 pub fn copy<const N: usize>(bytes: &[u8; N]) -> pg_sys::Datum {
-    try_copy(bytes).unwrap_or_else(|| out_of_memory())
-}
-
-#[cold]
-fn out_of_memory() -> ! {
-    report(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, "out of memory").raise()
-}
-
-/// Does the same; returns none when out of memory.
-#[inline]
-pub fn try_copy<const N: usize>(bytes: &[u8; N]) -> Option<pg_sys::Datum> {
     // SAFETY: there is always a current context. For so few bytes, and with null when out of memory, the call
     // raises no error; so it needs no guard, which would cost more than the call.
     let copy = unsafe { palloc_extended(N, pg_sys::MCXT_ALLOC_NO_OOM as c_int).cast::<[u8; N]>() };
     if copy.is_null() {
-        return None;
+        report(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, "out of memory").raise();
     }
     // SAFETY: points to N bytes that were allocated; bytes have no alignment.
     unsafe { copy.write(*bytes) };
-    Some(copy.into())
+    copy.into()
 }
 
 /// Returns the server's hash of some bytes, which its on-disk format has frozen; see hashfn.h.

@@ -97,5 +97,5 @@ pub fn is_stopping() -> bool {
 #[inline]
 pub fn process_id() -> u32 {
     // SAFETY: reads a number that was set when the process began.
-    unsafe { pg_sys::MyProcPid }.unsigned_abs()
+    unsafe { pg_sys::MyProcPid }.cast_unsigned()
 }
