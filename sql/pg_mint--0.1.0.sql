@@ -224,9 +224,8 @@ CREATE FUNCTION mint.generator_support(request internal) RETURNS internal
 COMMENT ON FUNCTION mint.generator_support(internal) IS 'Internal: planner support for generators, which COPY calls as mint.generated';
 REVOKE ALL ON FUNCTION mint.generator_support(internal) FROM PUBLIC;
 
--- Its cost keeps a function in SQL from being inlined that would call it twice.
 CREATE FUNCTION mint.generated(generator internal) RETURNS internal
-    STABLE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'generated_wrapper';
+    STABLE PARALLEL SAFE SUPPORT mint.generator_support LANGUAGE c AS 'MODULE_PATHNAME', 'generated_wrapper';
 COMMENT ON FUNCTION mint.generated(internal) IS 'Internal: returns what a generator returns, for COPY';
 
 -- Snowflake: generating

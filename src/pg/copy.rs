@@ -2,13 +2,17 @@
 //!
 //! `COPY` writes rows in batches, but one by one where a default is volatile: such a function could read the table, and would
 //! miss the rows that are not written yet. Of `nextval` the server knows that it reads no table, and of no other function. So in
-//! `COPY` alone, the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator for each
+//! `COPY` the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator for each
 //! row. Elsewhere a generator stays volatile: `ALTER TABLE ADD COLUMN` would give one id to all rows.
+//!
+//! The server can keep what it plans in the memory of `COPY`: expressions of indexes and domains. So a replaced call is as good
+//! as the one in its place: it points to nothing, and the rights and the arguments are those of the generator when it is called.
 
 use crate::pg::catalog::function::Executable;
 use crate::pg::catalog::{extension, function};
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::node::{as_node, call, copy, list, simplified};
+use crate::pg::datum::node::{as_node, copy, simplified};
+use crate::pg::error::report;
 use crate::pg::quick::quick;
 use pgrx::pg_sys::{FunctionCallInfo, NodeTag};
 use pgrx::prelude::*;
@@ -16,9 +20,18 @@ use pgrx::{Internal, pg_sys};
 use std::ffi::CStr;
 
 #[pg_extern(sql = false)]
-fn guarded_generator_support(request: Internal) -> Internal {
-    // SAFETY: a request of the planner's.
-    simplified(request, |asked| unsafe { in_copy(asked) })
+fn guarded_generator_support(mut request: Internal) -> Internal {
+    // SAFETY: a request of the planner's, whose tag says what it is.
+    unsafe {
+        match request.get_mut::<pg_sys::SupportRequestCost>() {
+            Some(asked) if asked.type_ == NodeTag::T_SupportRequestCost => {
+                // A function in SQL with a cheap argument is inlined, and would call the generator wherever it has the argument.
+                (asked.startup, asked.per_tuple) = (0.0, f64::INFINITY);
+                request
+            }
+            _ => simplified(request, |asked| in_copy(asked)),
+        }
+    }
 }
 
 // The planner of each statement asks.
@@ -26,18 +39,40 @@ quick!(
     generator_support_wrapper,
     pg_finfo_generator_support_wrapper,
     guarded_generator_support_wrapper,
-    (request: Internal) => is_of_query(request).then_some(0_i64)
+    (request: Internal) => has_no_answer(request).then_some(0_i64)
 );
 
-/// Returns whether a query is planned, and not an expression alone.
-fn is_of_query(mut request: Internal) -> bool {
+/// Returns whether the planner has its own answer: to all but the cost of `mint.generated`, and calls that are planned without a
+/// query.
+fn has_no_answer(mut request: Internal) -> bool {
     // SAFETY: the argument of a support function is a node, whose tag says what it is.
     unsafe {
-        request
-            .get_mut::<pg_sys::SupportRequestSimplify>()
-            .is_some_and(|asked| {
-                asked.type_ != NodeTag::T_SupportRequestSimplify || !asked.root.is_null()
-            })
+        let Some(tag) = request.get_mut::<pg_sys::Node>().map(|node| node.type_) else {
+            return true;
+        };
+        match tag {
+            NodeTag::T_SupportRequestSimplify => request
+                .get_mut::<pg_sys::SupportRequestSimplify>()
+                .is_none_or(|asked| !asked.root.is_null()),
+            NodeTag::T_SupportRequestCost => request
+                .get_mut::<pg_sys::SupportRequestCost>()
+                .is_none_or(|asked| {
+                    as_node(asked.node, NodeTag::T_FuncExpr)
+                        .is_none_or(|call: *mut pg_sys::FuncExpr| !is_replaced(&*call))
+                }),
+            _ => true,
+        }
+    }
+}
+
+/// Returns whether a call is one of `mint.generated`: no other has an argument that is a constant of this type.
+unsafe fn is_replaced(call: &pg_sys::FuncExpr) -> bool {
+    // SAFETY: a call of the planner's, whose arguments are nodes.
+    unsafe {
+        nodes(call.args)
+            .next()
+            .and_then(|first| as_node::<pg_sys::Const>(first, NodeTag::T_Const))
+            .is_some_and(|first| (*first).consttype == pg_sys::INTERNALOID)
     }
 }
 
@@ -48,41 +83,38 @@ fn is_of_query(mut request: Internal) -> bool {
 unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node> {
     // SAFETY: as the caller says; the result is in the memory of COPY.
     unsafe {
-        // COPY plans a default without a query, in memory of this name. Nothing else does both with a generator.
+        // COPY plans defaults in memory of this name.
         let is_copy = CStr::from_ptr((*pg_sys::CurrentMemoryContext).name) == c"COPY";
         let generator = &*asked.fcall;
-        // A strict function is not called with NULL.
-        let is_constant = |argument| {
-            as_node::<pg_sys::Const>(argument, NodeTag::T_Const)
-                .is_some_and(|constant| !(*constant).constisnull)
-        };
         if !is_copy
-            || !nodes(generator.args).all(is_constant)
+            || is_replaced(generator)
             || function::executable(generator.funcid) == Executable::No
         {
             return None;
         }
-        let types = [pg_sys::INTERNALOID];
-        let generated = function::find(extension::namespace()?, c"generated", &types)?;
-        if function::owner(generated) != function::owner(generator.funcid) {
+        let generated = function::find(extension::namespace()?, c"generated", &ARGUMENTS)?;
+        if function::executable(generated) != Executable::ByAll
+            || function::owner(generated) != function::owner(generator.funcid)
+        {
             return None;
         }
-        // A pointer, which no user of SQL can write. The request's own call does not outlast it.
-        let (node, none) = (copy((&raw const *generator).cast()), pg_sys::InvalidOid);
-        let node = pg_sys::Datum::from(node);
-        let node = pg_sys::makeConst(types[0], -1, none, 8, node, false, true);
-        Some(call(
-            generated,
-            generator.funcresulttype,
-            list([node.cast()]),
-        ))
+        // The oid of the generator, before its arguments.
+        let (oid, none) = (generator.funcid.into(), pg_sys::InvalidOid);
+        let oid = pg_sys::makeConst(ARGUMENTS[0], -1, none, 8, oid, false, true);
+        let replaced = copy((&raw const *generator).cast()).cast::<pg_sys::FuncExpr>();
+        (*replaced).funcid = generated;
+        (*replaced).args = pg_sys::lcons(oid.cast(), (*replaced).args);
+        Some(replaced.cast())
     }
 }
+
+/// Values of this type cannot be written in SQL.
+const ARGUMENTS: [pg_sys::Oid; 1] = [pg_sys::INTERNALOID];
 
 /// Calls the generator that [`in_copy`] has replaced, after the first call for a row.
 ///
 /// # Safety
-/// The server calls it, with a pointer to the replaced call.
+/// The server calls it, with the generator and its arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_sys::Datum {
     // SAFETY: what the first call has kept. An error of the generator passes through here.
@@ -91,51 +123,72 @@ pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_
         if kept.is_null() {
             return guarded_generated_wrapper(call);
         }
-        let generated = next(kept);
+        let generated = next(kept, call);
         (*call).isnull = generated.is_none();
         generated.unwrap_or_else(pg_sys::Datum::null)
     }
 }
 
-/// Prepares the call of the generator, keeps it and makes it.
+/// Prepares the call of the generator as the server does, keeps it and makes it.
 #[pg_extern(sql = false)]
 fn guarded_generated(generator: Internal, call: FunctionCallInfo) -> Internal {
-    // SAFETY: the argument is a pointer that `in_copy` has made. What is kept is in the memory of the calling function, and has
-    // room for all arguments.
+    let oid = generator.unwrap().map_or(0, |oid| oid.value() as u32);
+    let oid = pg_sys::Oid::from_u32(oid);
+    // SAFETY: the call has as many arguments as it says, of the types of its expression. What is kept is in the memory of the
+    // calling function, and has room for all arguments.
     unsafe {
         let caller = (*call).flinfo;
+        let count = (*call).nargs - 1;
+        let types: Vec<_> = (1..=count)
+            .map(|place| pg_sys::get_fn_expr_argtype(caller, place.into()))
+            .collect();
+        if !is_generator(oid) || types != function::arguments(oid) {
+            report(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "function \"mint.generated\" can only be called by COPY",
+            )
+            .raise();
+        }
+        function::demand(oid);
         let memory = (*caller).fn_mcxt;
-        let Some(node) = generator.unwrap() else {
-            return Internal::from(None);
-        };
-        let node: *mut pg_sys::FuncExpr = node.cast_mut_ptr();
         let function: *mut pg_sys::FmgrInfo = allocate(memory, size_of::<pg_sys::FmgrInfo>());
-        pg_sys::fmgr_info_cxt((*node).funcid, function, memory);
-        (*function).fn_expr = node.cast();
-        let values: Vec<_> = nodes((*node).args).collect();
+        pg_sys::fmgr_info_cxt(oid, function, memory);
         let size = size_of::<pg_sys::FunctionCallInfoBaseData>()
-            + values.len() * size_of::<pg_sys::NullableDatum>();
+            + types.len() * size_of::<pg_sys::NullableDatum>();
         let kept: FunctionCallInfo = allocate(memory, size);
         (*kept).flinfo = function;
-        (*kept).fncollation = (*node).inputcollid;
-        (*kept).nargs = values.len() as i16;
-        let mut argument = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
-        for value in values {
-            // None is NULL.
-            (*argument).value = (*value.cast::<pg_sys::Const>()).constvalue;
-            argument = argument.add(1);
-        }
+        (*kept).fncollation = (*call).fncollation;
+        (*kept).nargs = count;
         (*caller).fn_extra = kept.cast();
-        Internal::from(next(kept))
+        drop(types);
+        Internal::from(next(kept, call))
     }
 }
 
-/// Makes a prepared call.
-unsafe fn next(kept: FunctionCallInfo) -> Option<pg_sys::Datum> {
-    // SAFETY: of `guarded_generated`, with arguments of the function's types.
+/// Returns whether a function asks this library how to plan its calls, as generators do.
+fn is_generator(function: pg_sys::Oid) -> bool {
+    let own = extension::namespace()
+        .and_then(|schema| function::find(schema, c"generator_support", &ARGUMENTS));
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    own.is_some_and(|own| unsafe { pg_sys::get_func_support(function) } == own)
+}
+
+/// Makes a prepared call with the arguments of another, but for the first of them.
+unsafe fn next(kept: FunctionCallInfo, call: FunctionCallInfo) -> Option<pg_sys::Datum> {
+    // SAFETY: of `guarded_generated`, which has compared the number and the types of the arguments.
     unsafe {
+        let to = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
+        let from = (&raw const (*call).args).cast::<pg_sys::NullableDatum>();
+        let function = (*kept).flinfo;
+        for place in 0..usize::try_from((*kept).nargs).ok()? {
+            let argument = *from.add(place + 1);
+            if argument.isnull && (*function).fn_strict {
+                return None;
+            }
+            *to.add(place) = argument;
+        }
         (*kept).isnull = false;
-        let result = (*(*kept).flinfo).fn_addr?(kept);
+        let result = (*function).fn_addr?(kept);
         (!(*kept).isnull).then_some(result)
     }
 }

@@ -75,8 +75,9 @@ fn rust(function: &PgExternEntity, canonical: &mut dyn FnMut(Option<String>) -> 
     for argument in &function.fn_args {
         let sql = argument.used_ty.metadata.argument_sql.as_ref();
         if let Some(name) = named(sql.expect("an argument")) {
-            // pgrx takes every `Internal` for one that can be NULL.
-            strict &= name == "internal" || !argument.used_ty.optional;
+            // pgrx takes every `Internal` for one that can be NULL. That of `generated` is followed by other arguments.
+            let is_internal = name == "internal" && function.unaliased_name != "guarded_generated";
+            strict &= is_internal || !argument.used_ty.optional;
             arguments.push(format!("{} {}", argument.pattern, canonical(Some(name))));
         }
     }
