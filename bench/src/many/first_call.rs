@@ -93,22 +93,24 @@ fn first_call(server: &Server, form: &str) -> Client {
     session
 }
 
-/// Returns how much a session has written of the memory that it shares with no other.
+/// Returns how much a session has written of the memory that it shares with no other. Pages of a file that was installed
+/// lately count as written until they are on disk: they are not anonymous.
 fn private_kilobytes(session: &mut Client) -> f64 {
     let row = session.query_one("SELECT pg_backend_pid()", &[]);
     let pid: i32 = row.expect("the session's process").get(0);
     let maps = std::fs::read_to_string(format!("/proc/{pid}/smaps")).expect("the session's memory");
-    let mut is_private = false;
     let mut written = 0.0;
+    // The lines of a mapping say how many of its pages only this process has written, and then how many are not the file's.
+    let mut private: f64 = 0.0;
     for line in maps.lines() {
         let mut words = line.split_whitespace();
-        match (words.next(), words.next()) {
-            (Some("Private_Dirty:"), Some(kilobytes)) if is_private => {
-                written += kilobytes.parse::<f64>().unwrap_or_default();
-            }
-            (Some(range), Some(rights)) if !range.ends_with(':') => {
-                is_private = rights.ends_with('p');
-            }
+        let (name, kilobytes) = (
+            words.next(),
+            words.next().and_then(|word| word.parse().ok()),
+        );
+        match (name, kilobytes) {
+            (Some("Private_Dirty:"), Some(kilobytes)) => private = kilobytes,
+            (Some("Anonymous:"), Some(kilobytes)) => written += private.min(kilobytes),
             _ => {}
         }
     }
