@@ -90,12 +90,10 @@ pub fn known() -> Rc<Option<Membership>> {
 
 fn read() -> Option<Membership> {
     let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
-    let tables = [LOCAL_GROUP, NODES].map(|name| relation::find(catalog, name));
-    let [Some(group), Some(nodes)] = tables else {
-        TABLES.set(None);
-        return None;
-    };
-    TABLES.set(Some([group, nodes]));
+    let tables = relation::find(catalog, LOCAL_GROUP)
+        .and_then(|group| Some([group, relation::find(catalog, NODES)?]));
+    TABLES.set(tables);
+    let [group, nodes] = tables?;
     let group = rows::read(group, [c"groupid"])?;
     let group = group.first().and_then(|&[group]| group).and_then(number);
     let columns = [c"nodeid", c"groupid", c"nodeisclone", c"nodeprimarynodeid"];
