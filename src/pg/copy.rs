@@ -5,8 +5,9 @@
 //! `COPY` the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator for each
 //! row. Elsewhere a generator stays volatile: `ALTER TABLE ADD COLUMN` would give one id to all rows.
 //!
-//! The server can keep what it plans in the memory of `COPY`: expressions of indexes and domains. So a replaced call is as good
-//! as the one in its place: it points to nothing, and the rights and the arguments are those of the generator when it is called.
+//! The server can keep what it plans in the memory of `COPY`: PostgreSQL 19 does so with the checks of domains. So a replaced call
+//! is as good as the one in its place: it points to nothing, and the rights and the arguments are those of the generator when it
+//! is called.
 
 use crate::pg::catalog::function::Executable;
 use crate::pg::catalog::{extension, function};
@@ -83,11 +84,12 @@ unsafe fn is_replaced(call: &pg_sys::FuncExpr) -> bool {
 unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node> {
     // SAFETY: as the caller says; the result is in the memory of COPY.
     unsafe {
-        // COPY plans defaults in memory of this name.
-        let is_copy = CStr::from_ptr((*pg_sys::CurrentMemoryContext).name) == c"COPY";
         let generator = &*asked.fcall;
-        if !is_copy
+        // An infinite cost must be above what is cheap. Where calls of functions are counted, they are the generator's.
+        if !is_default()
             || is_replaced(generator)
+            || !(10.0 * pg_sys::cpu_operator_cost).is_finite()
+            || pg_sys::pgstat_track_functions == pg_sys::TrackFunctionsLevel::TRACK_FUNC_ALL as i32
             || function::executable(generator.funcid) == Executable::No
         {
             return None;
@@ -105,6 +107,27 @@ unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys:
         (*replaced).funcid = generated;
         (*replaced).args = pg_sys::lcons(oid.cast(), (*replaced).args);
         Some(replaced.cast())
+    }
+}
+
+/// Returns whether the default of a column is planned by a statement COPY FROM: in memory of this name, which belongs to the
+/// statement itself. COPY TO has such memory too, and in it the server plans what it keeps of relations.
+fn is_default() -> bool {
+    // SAFETY: there is always a current context, and a portal has a list of statements.
+    unsafe {
+        let memory = &*pg_sys::CurrentMemoryContext;
+        let Some(portal) = pg_sys::ActivePortal.as_ref() else {
+            return false;
+        };
+        memory.parent == portal.portalContext
+            && CStr::from_ptr(memory.name) == c"COPY"
+            && nodes(portal.stmts)
+                .next()
+                .and_then(|first| as_node::<pg_sys::PlannedStmt>(first, NodeTag::T_PlannedStmt))
+                .and_then(|first| {
+                    as_node::<pg_sys::CopyStmt>((*first).utilityStmt, NodeTag::T_CopyStmt)
+                })
+                .is_some_and(|copy| (*copy).is_from)
     }
 }
 
