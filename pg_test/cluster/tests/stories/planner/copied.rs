@@ -147,8 +147,11 @@ fn what_the_server_keeps_of_a_copy_has_the_rights_of_its_caller() {
         if revoked {
             session.run("REVOKE EXECUTE ON FUNCTION ulid(), snowflake_next_id(int) FROM PUBLIC");
         }
-        for table in ["indexed", "partial", "parted", "checked"] {
+        let tables = ["indexed", "partial", "parted", "checked"];
+        for table in tables {
             session.run(&format!("COPY (SELECT n FROM {table}) TO '/dev/null'"));
+        }
+        for table in tables {
             session.run(&format!("COPY {table} (n) FROM '{from}'"));
             // Memory of other nodes in the place of those of COPY.
             session.run(&format!(
