@@ -13,3 +13,4 @@ mod partitions;
 mod resumed;
 mod shop;
 mod untrusted_objects;
+mod untrusted_types;
