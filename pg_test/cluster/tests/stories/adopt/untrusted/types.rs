@@ -23,7 +23,7 @@ fn start(story: &str) -> (Server, Session, Session, Session) {
     (server, root, alice, bob)
 }
 
-/// Runs what a plan prints up to the swap, as long as there is no error, and returns its blockers.
+/// Runs what a plan prints up to the swap, until one fails, and returns its blockers.
 fn attempt(session: &mut Session, table: &str, new_default: &str) -> String {
     let plan = format!("mint.convert_plan('{table}', 'id', '{new_default}')");
     let blockers: Option<String> = session.one(&format!(
@@ -110,7 +110,10 @@ fn domains_of_others_are_not_checked_as_the_owner() {
         for (table, kind) in [("narrow", "blocker"), ("wide", "warning")] {
             let said = attempt(session, table, "snowflake_next_id(5)");
             if kind == "blocker" {
-                for object in ["rule _RETURN on view public.narrow_view", "index public.narrow_index"] {
+                for object in [
+                    "rule _RETURN on view public.narrow_view",
+                    "index public.narrow_index",
+                ] {
                     assert!(
                         said.contains(object) && said.contains("has values of type e.di[]"),
                         "{object}: {said}"
