@@ -47,7 +47,23 @@ WITH RECURSIVE
         JOIN pg_namespace AS z ON z.oid = p.pronamespace
         WHERE g.tgrelid = m.relation
           AND g.tgname::text = ('~mint_copy_' || a.attname::text)
-      ) AS function
+          -- TRIGGER on the table is enough to create one of the name: with any function, also of the owner, as that of the
+          -- script of another table.
+          AND p.proowner = c.relowner
+          AND starts_with(p.proname::text, 'mint_copy_')
+          AND NOT EXISTS (
+            SELECT
+            FROM pg_trigger AS o
+            JOIN pg_class AS r ON r.oid = o.tgrelid
+            WHERE o.tgfoid = g.tgfoid AND o.oid <> g.oid AND r.relowner = c.relowner
+          )
+      ) AS function,
+      EXISTS (
+        SELECT
+        FROM pg_trigger AS g
+        WHERE g.tgrelid = m.relation
+          AND g.tgname::text = ('~mint_copy_' || a.attname::text)
+      ) AS has_trigger
     FROM member AS m
     JOIN pg_class AS c ON c.oid = m.relation
     JOIN pg_namespace AS n ON n.oid = c.relnamespace

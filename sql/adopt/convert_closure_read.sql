@@ -73,6 +73,7 @@ SELECT jsonb_build_object(
           FROM shadow AS s
           WHERE NOT s.is_ours AND s.relation = x.relation AND s.of = x.number
         ),
+        'has_other_trigger', x.has_trigger AND x.function IS NULL,
         -- A shadow of another script, before its swap: both would build one index.
         'other_shadow', (
           SELECT min(a.name)

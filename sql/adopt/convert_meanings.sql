@@ -4,6 +4,7 @@
 -- The server prints no operator for JOIN USING, NULLIF, IS DISTINCT FROM and CASE, and no types of the parameters of a
 -- function. So trees are compared: the functions and operators in them. Those of the server itself are here by their names,
 -- and with one name for all types of integers and of their arrays; its casts are left out, as they follow from the types.
+-- Functions that take any type and return another value for each one are here with the type of their argument.
 
 WITH
   relation AS (
@@ -87,7 +88,7 @@ WITH
       SELECT string_agg(
         CASE
           -- The bits of the types differ.
-          WHEN n.called IN ('<<', 'bytea', 'to_hex', 'to_oct', 'to_bin') THEN y.oid::regtype::text
+          WHEN n.called IN ('<<', '>>', 'bytea', 'to_hex', 'to_oct', 'to_bin') THEN y.oid::regtype::text
           WHEN y.oid IN ('int2'::regtype, 'int4'::regtype) THEN 'bigint'
           WHEN y.oid IN ('int2[]'::regtype, 'int4[]'::regtype) THEN 'bigint[]'
           ELSE y.oid::regtype::text
@@ -97,6 +98,15 @@ WITH
       ) AS types
       FROM unnest(n.types) WITH ORDINALITY AS y (oid, n)
     ) AS w
+    UNION ALL
+    -- pg_typeof() and pg_column_size(): the first quantifier makes the whole expression match as little as it can.
+    SELECT t.name, format('argument of type %s of %s', f.part[2]::oid::regtype, f.part[1]::oid::regproc)
+    FROM tree AS t
+    CROSS JOIN LATERAL regexp_matches(
+      t.tree,
+      ':funcid +?(1619|1269) [^()]*?:args [(].*?:[a-z]*type ([0-9]+) ',
+      'g'
+    ) AS f (part)
   )
 SELECT jsonb_object_agg(
   t.name,

@@ -1,5 +1,5 @@
--- What is parsed again with a column of another type, and calls what could then be another object of that name: one jsonb, see
--- src/adopt/convert/checks/rebound.rs. $1 has the oids of tables, $2 the numbers of their columns, $3 whether only checks
+-- What is parsed again with a column of another type, and calls what could then be another object of that name, or has values
+-- of a type of another role: one jsonb, see src/adopt/convert/checks/rebound.rs. $1 has the oids of tables, $2 the numbers of their columns, $3 whether only checks
 -- are meant.
 --
 -- The server prints each argument of a function or an operator with its cast. So the text means another one only if it
@@ -58,7 +58,7 @@ WITH RECURSIVE
     ) AS n
   ),
   called AS (
-    SELECT DISTINCT f.class, f.object, p.refclassid, p.refobjid
+    SELECT DISTINCT f.class, f.object, p.refclassid, p.refobjid, p.objsubid
     FROM found AS f
     JOIN pg_depend AS p ON p.classid = f.class AND p.objid = f.object
     WHERE (NOT $3::bool OR f.class = 'pg_constraint'::regclass)
@@ -76,6 +76,50 @@ WITH RECURSIVE
         JOIN pg_class AS c ON c.oid = r.ev_class
         WHERE f.class = 'pg_rewrite'::regclass AND r.oid = f.object AND c.relowner <> (TABLE owner)
       )
+  ),
+  -- The types of constants and casts, with all that values of these are made of.
+  type AS (
+    SELECT c.class, c.object, c.refobjid AS named, c.refobjid AS oid
+    FROM called AS c
+    WHERE c.refclassid = 'pg_type'::regclass
+      AND c.refobjid >= 16384
+      -- Columns have the types of what they show, and domains are looked at in convert_new_ids.sql.
+      AND c.class <> 'pg_type'::regclass
+      AND c.objsubid = 0
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_constraint AS k
+        WHERE c.class = 'pg_constraint'::regclass AND k.oid = c.object AND k.contypid <> 0
+          AND (k.contypid = c.refobjid OR EXISTS (
+            SELECT
+            FROM pg_type AS y
+            WHERE y.oid = k.contypid AND NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
+          ))
+      )
+    UNION
+    SELECT t.class, t.object, t.named, n.oid
+    FROM type AS t
+    JOIN pg_type AS y ON y.oid = t.oid
+    CROSS JOIN LATERAL (
+      SELECT unnest(ARRAY[y.typelem, y.typbasetype])
+      UNION ALL
+      SELECT a.atttypid
+      FROM pg_attribute AS a
+      WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+      UNION ALL
+      SELECT r.rngsubtype
+      FROM pg_range AS r
+      WHERE y.oid IN (r.rngtypid, r.rngmultitypid)
+    ) AS n (oid)
+    WHERE n.oid >= 16384
+  ),
+  -- The owner of a domain, a composite or a range adds what reads its values, as checks.
+  foreign_type AS (
+    SELECT t.class, t.object, t.named, min(y.typowner) AS typowner
+    FROM type AS t
+    JOIN pg_type AS y ON y.oid = t.oid
+    WHERE y.typtype NOT IN ('b', 'e') AND NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
+    GROUP BY t.class, t.object, t.named
   ),
   -- Functions and operators by their arguments, and types into which integers are cast by what their owners say.
   loose AS (
@@ -124,41 +168,54 @@ WITH RECURSIVE
     JOIN pg_cast AS k ON k.casttarget = y.oid
     WHERE NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
   )
-SELECT jsonb_agg(DISTINCT jsonb_build_object(
-  'object', pg_describe_object(l.class, l.object, 0),
-  'called', l.name,
-  'schema', n.nspname,
-  'has_namesake', l.has_namesake
-))
-FROM loose AS l
-JOIN pg_namespace AS n ON n.oid = l.schema
-WHERE EXISTS (
-    SELECT
-    FROM pg_type AS y
-    WHERE y.oid = ANY (l.types)
-      AND (
-        y.typtype IN ('p', 'd')
-        OR y.oid = ANY ('{int2,int4,int8,int2[],int4[],int8[]}'::regtype[])
-      )
+SELECT jsonb_agg(DISTINCT one.text)
+FROM (
+  SELECT jsonb_build_object(
+    'object', pg_describe_object(f.class, f.object, 0),
+    'called', f.named::regtype::text,
+    'type_owner', pg_get_userbyid(f.typowner),
+    'schema', '',
+    'has_namesake', false
   )
-  AND (
-    l.has_namesake
-    OR EXISTS (
+  FROM foreign_type AS f
+  UNION ALL
+  SELECT jsonb_build_object(
+    'object', pg_describe_object(l.class, l.object, 0),
+    'called', l.name,
+    'type_owner', NULL,
+    'schema', n.nspname,
+    'has_namesake', l.has_namesake
+  )
+  FROM loose AS l
+  JOIN pg_namespace AS n ON n.oid = l.schema
+  WHERE EXISTS (
       SELECT
-      FROM (
-        SELECT n.nspowner
-        UNION ALL
-        SELECT g.grantee
-        FROM aclexplode(n.nspacl) AS g
-        WHERE g.privilege_type = 'CREATE'
-      ) AS r (role)
-      CROSS JOIN LATERAL (
-        SELECT CASE
-          WHEN r.role = 'pg_database_owner'::regrole
-            THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
-          ELSE r.role
-        END
-      ) AS w (role)
-      WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
+      FROM pg_type AS y
+      WHERE y.oid = ANY (l.types)
+        AND (
+          y.typtype IN ('p', 'd')
+          OR y.oid = ANY ('{int2,int4,int8,int2[],int4[],int8[]}'::regtype[])
+        )
     )
-  )
+    AND (
+      l.has_namesake
+      OR EXISTS (
+        SELECT
+        FROM (
+          SELECT n.nspowner
+          UNION ALL
+          SELECT g.grantee
+          FROM aclexplode(n.nspacl) AS g
+          WHERE g.privilege_type = 'CREATE'
+        ) AS r (role)
+        CROSS JOIN LATERAL (
+          SELECT CASE
+            WHEN r.role = 'pg_database_owner'::regrole
+              THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+            ELSE r.role
+          END
+        ) AS w (role)
+        WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
+      )
+    )
+) AS one (text)

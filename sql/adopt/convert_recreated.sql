@@ -11,6 +11,18 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = t.relation
     LIMIT 1
   ),
+  -- Triggers whose condition has a constant that the server reads by the check of a domain, as it can be of a composite or
+  -- a range as well. TRIGGER on a table or a view is enough to write one, and CREATE TRIGGER reads it as its owner.
+  checking AS (
+    SELECT g.oid
+    FROM pg_trigger AS g
+    CROSS JOIN LATERAL regexp_matches(g.tgqual::text, ':consttype ([0-9]+) ', 'g') AS f (part)
+    LEFT JOIN pg_type AS y ON y.oid = f.part[1]::oid
+    LEFT JOIN pg_type AS l ON l.oid = y.typelem
+    WHERE NOT g.tgisinternal
+      AND f.part[1]::oid >= 16384
+      AND coalesce(l.typtype, y.typtype, 'd') NOT IN ('b', 'e')
+  ),
   -- Views of the columns, and views of these, by each way that leads there. Views can refer to each other.
   way AS (
     SELECT r.ev_class AS oid, 1 AS depth
@@ -208,6 +220,12 @@ WITH RECURSIVE
         ) THEN 'its owner cannot execute the function of a trigger'
         WHEN EXISTS (
           SELECT
+          FROM pg_trigger AS g
+          JOIN checking AS k ON k.oid = g.oid
+          WHERE g.tgrelid = v.oid
+        ) THEN 'it has a trigger with a constant in WHEN whose type can have checks'
+        WHEN EXISTS (
+          SELECT
           FROM pg_depend AS p
           WHERE p.classid = 'pg_class'::regclass AND p.objid = v.oid AND p.deptype IN ('e', 'x')
           UNION ALL
@@ -238,10 +256,10 @@ WITH RECURSIVE
     SELECT
       0,
       format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
-      -- Another role can have made it, and the parser reads constants by the functions of their types: only those of the server's
-      -- types are parsed, and no name that looks like a condition.
+      -- Another role can have made it, and the parser reads constants by the functions of their types: none of a type that
+      -- users have created, and no name that looks like a condition.
       CASE
-        WHEN strpos(g.tgname, ' WHEN ') = 0
+        WHEN NOT w.is_odd
           AND NOT EXISTS (
             SELECT
             FROM regexp_matches(g.tgqual::text, ':consttype ([0-9]+) ', 'g') AS f (part)
@@ -282,8 +300,18 @@ WITH RECURSIVE
       CASE
         WHEN NOT has_function_privilege((TABLE owner), g.tgfoid, 'EXECUTE')
           THEN 'the owner of the table cannot execute its function'
+        WHEN g.oid = ANY (SELECT k.oid FROM checking AS k)
+          THEN 'it has a constant in WHEN whose type can have checks'
+        WHEN w.is_odd THEN 'it has a name with WHEN or EXECUTE FUNCTION in it'
       END
     FROM pg_trigger AS g
+    -- All names that come before its function.
+    CROSS JOIN LATERAL (
+      SELECT bool_or(concat_ws(' ', g.tgname, g.tgoldtable, g.tgnewtable, n.nspname, c.relname) ~ '(WHEN|EXECUTE FUNCTION) ') AS is_odd
+      FROM pg_class AS c
+      JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE c.oid IN (g.tgrelid, g.tgconstrrelid)
+    ) AS w
     WHERE NOT g.tgisinternal
       AND EXISTS (
         SELECT

@@ -1,4 +1,4 @@
--- Functions that use sequences or take ids as integers: one jsonb, see src/adopt/mentions.rs. $1 has the oids
+-- Functions that use sequences, or take or return ids as integers: one jsonb, see src/adopt/mentions.rs. $1 has the oids
 -- of tables, $2 those of sequences.
 WITH
   -- The name of each relation as part of a regular expression, which no longer name matches.
@@ -31,7 +31,7 @@ WITH
     SELECT
       p.oid,
       p.oid::regprocedure::text AS name,
-      p.proargtypes::oid[] AS types,
+      p.proargtypes::oid[] || p.proallargtypes || p.prorettype AS types,
       CASE WHEN p.prosqlbody IS NULL THEN p.prosrc ELSE pg_get_function_sqlbody(p.oid) END AS body
     FROM pg_proc AS p
     JOIN pg_namespace AS n ON n.oid = p.pronamespace

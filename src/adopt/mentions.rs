@@ -12,7 +12,7 @@ pub struct Mentions {
     /// Functions that name the sequence, or name the table and call nextval() or another function of sequences.
     #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
-    /// Functions that name the table or one that refers to it, and have arguments of type integer.
+    /// Functions that name the table or one that refers to it, and have arguments or results of type integer.
     #[serde(deserialize_with = "list")]
     pub narrow: Vec<String>,
     /// Columns of integers that have no foreign key and a name as if they had, ten at most.

@@ -56,7 +56,7 @@ pub fn check_mentions(subject: &Subject, found: &mut Vec<Finding>) {
         let tables = with_referring(subject.column.place());
         add(
             Severity::Warning,
-            "functions of the table have arguments of type integer",
+            "functions of the table have arguments or results of type integer",
             Mentions::find(tables, Vec::new()).narrow,
         );
     }

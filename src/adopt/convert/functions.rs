@@ -105,18 +105,22 @@ fn convert(
 ) -> Option<DecodedText> {
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
-    let table = find(table_name, column_name);
-    let new_default = required(new_default, "new_default").0;
-    run::refuse_blocked(&table);
-    let generator = NewDefault::parse(&new_default, &table);
-    let way_back = run::convert(&table, &generator, patience);
-    if way_back.is_none() {
-        inform(format!(
-            "{} has this default already, skipping",
-            table.what()
-        ));
-    }
-    way_back.map(DecodedText)
+    // As in the plan: the statement that is returned has the default of before as the server prints it.
+    let way_back = guc::with(&[(c"standard_conforming_strings", c"on")], || {
+        let table = find(table_name, column_name);
+        let new_default = required(new_default, "new_default").0;
+        run::refuse_blocked(&table);
+        let generator = NewDefault::parse(&new_default, &table);
+        let way_back = run::convert(&table, &generator, patience);
+        if way_back.is_none() {
+            inform(format!(
+                "{} has this default already, skipping",
+                table.what()
+            ));
+        }
+        way_back
+    });
+    way_back.map(|text| DecodedText(portable(&text)))
 }
 
 /// Puts back the sequence or identity that a column drew from before its conversion, with its last value, options,

@@ -82,8 +82,14 @@ impl NewDefault {
     /// as that of a shard out of range, is raised here and not at the first INSERT.
     pub fn try_out(&self, table: &TargetTable) -> Floor {
         let floor = self.floor(table);
-        // By the type of the column, which can be a domain that refuses the ids.
-        let id = format!("({})::{}", self.text, table.column().type_name);
+        // By the type of the column, which can be a domain that refuses the ids: but for the checks of other roles, which would
+        // run as the owner.
+        let cast = format!("({})::{}", self.text, table.column().type_name);
+        let id = if table.column().has_foreign_domain {
+            &self.text
+        } else {
+            &cast
+        };
         match floor {
             Floor::Any => {
                 let id = format!("({id})::uuid");

@@ -80,7 +80,8 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
         let note = "The column is converted already: there is nothing to do.";
         return vec![PlanRow::says("check", note)];
     }
-    let mut found = checks::blockers(table);
+    let mut found = Vec::from_iter(checks::of_isolation());
+    found.extend(checks::blockers(table));
     found.extend(checks::of_generator(table, generator));
     // No id of the table is at or above the smallest new one, if that is known without minting.
     if found.is_empty() {
@@ -214,7 +215,7 @@ pub fn mentions(found: &Mentions) -> Vec<String> {
     }
     if !found.narrow.is_empty() {
         notes.push(format!(
-            "These functions mention the table or one that refers to it, and have arguments that are too narrow for the new ids: {}.",
+            "These functions mention the table or one that refers to it, and have arguments or results that are too narrow for the new ids: {}.",
             found.narrow.join(", ")
         ));
     }

@@ -16,6 +16,7 @@ use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::sql;
+use crate::pg::datum::text::DecodedText;
 use pgrx::pg_sys;
 
 /// Returns what prevents the conversion, the first thing to do first.
@@ -53,6 +54,20 @@ pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
         ));
     }
     found
+}
+
+/// Returns the blocker of transactions that are not at READ COMMITTED by default, in which only the last step would fail.
+pub fn of_isolation() -> Option<Blocker> {
+    let query = "SELECT current_setting('default_transaction_isolation')";
+    let level: String = sql::ask_with::<DecodedText>(query, &[])?.0;
+    let is_fine = ["read committed", "read uncommitted"].contains(&level.as_str());
+    (!is_fine).then(|| {
+        Blocker::state(
+            format!("default_transaction_isolation is \"{level}\""),
+            "The last step has to see what others have committed since it began.",
+            "Use SET default_transaction_isolation TO 'read committed'.",
+        )
+    })
 }
 
 /// Returns what prevents a conversion to a generator.

@@ -1,5 +1,6 @@
 //! Texts of the server that are parsed again with a column of another type, and could call another object of that name: one
-//! that any role has put beside the first, which would run with the rights of the table's owner.
+//! that any role has put beside the first, which would run with the rights of the table's owner. The same is of constants and casts
+//! whose types are of another role: the parser and the planner run the checks of a domain.
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::pg::catalog::sql;
@@ -12,6 +13,8 @@ use std::collections::HashSet;
 struct Rebound {
     object: String,
     called: String,
+    /// The other role that owns the type which is called, if it is one.
+    type_owner: Option<String>,
     schema: String,
     has_namesake: bool,
 }
@@ -51,6 +54,16 @@ fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Rebound> {
 
 impl Rebound {
     fn blocker(&self) -> Blocker {
+        if let Some(owner) = &self.type_owner {
+            let blocker = Blocker::state(
+                format!("{} has values of type {}", self.object, self.called),
+                format!(
+                    "Role \"{owner}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
+                ),
+                "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
+            );
+            return blocker.unsupported();
+        }
         let schema = &self.schema;
         let detail = if self.has_namesake {
             format!("Another one of the name is in schema \"{schema}\".")

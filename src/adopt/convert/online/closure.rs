@@ -70,6 +70,8 @@ pub struct LinkedColumn {
     /// Columns that are no shadow and have its name.
     #[serde(deserialize_with = "list")]
     pub taken: Vec<String>,
+    /// Whether another trigger has the name of the one that keeps the shadow equal.
+    pub has_other_trigger: bool,
     /// The shadow of a column that another script is about to change.
     pub other_shadow: Option<String>,
     /// Whether the trigger is enabled.

@@ -56,5 +56,10 @@ pub fn is_plain(call: &str) -> bool {
         .iter()
         .any(|name| call == format!("operator {name} (bigint,bigint)"));
     let takes = |kind: &str| call.contains(kind);
-    is_alike || !is_other(call) && !takes("bigint") && !takes("any")
+    is_alike || !is_other(call) && !has_own_type(call) && !takes("bigint") && !takes("any")
+}
+
+/// Returns whether a call has the type of an integer, as its value depends on that.
+pub fn has_own_type(call: &str) -> bool {
+    call.contains("integer") || call.contains("smallint")
 }

@@ -269,6 +269,14 @@ impl LinkedColumn {
                 "Run that script up to its swap, or take it back; rename the column if there is no script.",
             ));
         }
+        if self.has_other_trigger {
+            let trigger = self.trigger();
+            found.push(Blocker::state(
+                format!("trigger {trigger} of table \"{table}\" is not of a script"),
+                format!("{what} needs the name for a trigger with a function of the owner."),
+                format!("Use DROP TRIGGER {trigger} ON {}.", self.quoted_table()),
+            ));
+        }
         if let Some(name) = self.late_triggers.first() {
             let trigger = self.trigger();
             found.push(Blocker::state(

@@ -75,6 +75,7 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
             Unclear::Grouped => {
                 meanings::is_other(call) && call.starts_with("operator ")
                     || call == "function sum (bigint)"
+                    || meanings::has_own_type(call)
             }
             Unclear::OnGrouped | Unclear::Other | Unclear::Rule => !meanings::is_plain(call),
         })

@@ -25,7 +25,8 @@ const WRITES: i64 = 10;
 pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> Vec<PlanRow> {
     let new_default = &generator.text;
     let parts = parts(closure);
-    let mut last = checks::of_last_step(table);
+    let mut last = Vec::from_iter(checks::of_isolation());
+    last.extend(checks::of_last_step(table));
     last.extend(checks::of_generator(table, generator));
     let left = if closure.is_swapped() {
         Vec::new()

@@ -261,3 +261,32 @@ fn a_plan_that_cannot_end_is_not_begun() {
         session.one("SELECT pg_typeof(id)::text FROM g RIGHT JOIN (SELECT) AS one ON true");
     assert_eq!(kind, "bigint");
 }
+
+/// Where only the last step would fail, no step is begun; and functions that return ids as integers are named.
+#[test]
+fn a_plan_says_what_fails_after_the_swap() {
+    let server = Server::start("after the swap");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE t (id serial PRIMARY KEY);
+         CREATE FUNCTION as_rows() RETURNS TABLE (x int) LANGUAGE plpgsql AS 'BEGIN RETURN QUERY SELECT id FROM t; END';
+         CREATE FUNCTION as_set() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN RETURN QUERY SELECT id FROM t; END';
+         CREATE FUNCTION as_text() RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN max(id) FROM t; END'",
+    );
+    let said: String = session.one(
+        "SELECT note FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE note LIKE '%too narrow%'",
+    );
+    assert!(
+        said.ends_with("for the new ids: public.as_rows(), public.as_set()."),
+        "{said}"
+    );
+    for level in ["serializable", "repeatable read"] {
+        session.run(&format!("SET default_transaction_isolation TO '{level}'"));
+        let found = blockers(&mut session, "t");
+        let expected = format!("blocker: default_transaction_isolation is \"{level}\".");
+        assert!(found.starts_with(&expected), "{found}");
+    }
+    session.run("SET default_transaction_isolation TO 'read uncommitted'");
+    let count: i64 = session.one("SELECT count(*) FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'blocker: %'");
+    assert_eq!(count, 0);
+}

@@ -191,3 +191,32 @@ fn what_a_script_would_lose_is_refused() {
     let kept: bool = session.one("SELECT connoinherit FROM pg_constraint WHERE conname = 'given'");
     assert!(kept);
 }
+
+/// What has another value for an integer and for a bigint is refused before the first step, in each kind of text.
+#[test]
+fn values_that_depend_on_the_type_are_refused() {
+    let server = Server::start("values by the type");
+    let mut session = server.connect("postgres");
+    for expression in ["id >> 33", "pg_typeof(id)", "pg_column_size(id + 1)"] {
+        for rest in ["", ", count(*) FROM t GROUP BY id"] {
+            session.run("CREATE TABLE t (id serial PRIMARY KEY)");
+            let from = if rest.is_empty() { " FROM t" } else { rest };
+            session.run(&format!("CREATE VIEW v AS SELECT {expression} AS x{from}"));
+            let found = blockers(&mut session, "t");
+            assert!(
+                found.starts_with("blocker: view public.v would call other functions or operators")
+                    || found
+                        .starts_with("blocker: what view public.v calls could only be compared"),
+                "{expression}{rest}: {found}"
+            );
+            session.run("DROP TABLE t CASCADE");
+        }
+    }
+    // The type of another column stays.
+    session.run("CREATE TABLE t (id serial PRIMARY KEY, n int); CREATE VIEW v AS SELECT id, pg_typeof(n) AS x, n >> 1 AS y, pg_column_size(n) AS z FROM t");
+    gexec(
+        &server,
+        "mint.convert_plan('t', 'id', 'snowflake_next_id(5)')",
+        "true",
+    );
+}

@@ -12,4 +12,4 @@ mod partition_register;
 mod partitions;
 mod resumed;
 mod shop;
-mod untrusted_objects;
+mod untrusted;

@@ -1,6 +1,6 @@
 //! Records that somebody else wrote, and objects that a superuser meets who converts: none of them is run.
 
-use super::super::hostile::planted_objects;
+use super::super::super::hostile::planted_objects;
 use mint_cluster::{Server, Session};
 
 /// What the comment of a converted sequence begins with.

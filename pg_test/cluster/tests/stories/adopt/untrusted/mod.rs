@@ -1,0 +1,4 @@
+//! What another role has written meets a conversion: none of it is run.
+
+mod objects;
+mod types;
