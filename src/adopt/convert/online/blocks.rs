@@ -67,16 +67,17 @@ pub fn keeping_meanings(
 /// Returns statements that are attempted until they have their locks, with the privileges of the owner of the tables,
 /// whose triggers and constraints run: by any role that runs the script.
 pub fn retried(owner: &str, mode: &str, tables: &[&str], statements: &[String]) -> String {
-    retried_after(&[], owner, mode, tables, statements)
+    retried_between(&[], owner, mode, tables, &[], statements)
 }
 
-/// Does the same as [`retried`], with other locks before those of the tables: as clients that use a view lock it before its
-/// tables.
-pub fn retried_after(
+/// Does the same as [`retried`], with other locks before those of the tables, as clients that use a view lock it before its
+/// tables, and after them, as an INSERT locks the sequence of its default.
+pub fn retried_between(
     first: &[&str],
     owner: &str,
     mode: &str,
     tables: &[&str],
+    last: &[String],
     statements: &[String],
 ) -> String {
     let has = |text: &str| statements.iter().any(|statement| statement.contains(text));
@@ -93,6 +94,7 @@ pub fn retried_after(
         .iter()
         .map(|table| format!("LOCK TABLE {table} IN {mode} MODE"));
     let locks = first.iter().map(|&lock| lock.to_owned()).chain(own);
+    let locks = locks.chain(last.iter().cloned());
     let locks = locks.map(|lock| fill(LOCK, &[("lock", &lock)]));
     let statements = statements
         .iter()

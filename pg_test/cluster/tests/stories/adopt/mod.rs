@@ -2,6 +2,7 @@
 
 mod changed_since;
 mod convert;
+mod drawn_ids;
 mod inventory;
 mod load;
 mod meanings;
