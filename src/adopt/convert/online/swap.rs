@@ -65,6 +65,7 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         );
     }
     lines.extend(again().rev().flat_map(|one| one.create.clone()));
+    lines.push(blocks::refuse_kept(&kept(parts, way)));
     let compiled = Rows::of(&closure.places()).compiled.into_iter();
     lines.extend(compiled.filter_map(|one| one.again));
     let unready = blocks::refuse_unready(plan, &mark(&lines));
@@ -82,6 +83,18 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         &last.collect::<Vec<_>>(),
         &lines,
     )
+}
+
+/// Returns the columns that are put aside, with their tables.
+fn kept(parts: &[SwappedColumn<'_>], way: Direction) -> Vec<(String, String)> {
+    let prefix = match way {
+        Direction::There => "mint_old_",
+        Direction::Back => "mint_new_",
+    };
+    let names = parts
+        .iter()
+        .map(|(member, _)| (member.quoted_table(), format!("{prefix}{}", member.name)));
+    names.collect()
 }
 
 /// Returns the sequence of an identity column, which is dropped and created again.

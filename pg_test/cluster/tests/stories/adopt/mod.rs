@@ -11,6 +11,7 @@ mod online;
 mod partition_maintenance;
 mod partition_register;
 mod partitions;
+mod places;
 mod resumed;
 mod shop;
 mod untrusted_objects;
