@@ -15,3 +15,4 @@ mod places;
 mod resumed;
 mod shop;
 mod untrusted_objects;
+mod warned;

@@ -57,7 +57,8 @@ fn the_swap_fails_if_a_view_would_keep_to_the_column_of_before() {
     let script = "\\set ON_ERROR_STOP 1\nSELECT command FROM mint.convert_plan('author', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \\gexec\n";
     let said = server.psql("postgres", script.as_bytes());
     let said = String::from_utf8_lossy(&said);
-    let expected = "rule _RETURN on view public.v would depend on a column that the swap puts aside";
+    let expected =
+        "rule _RETURN on view public.v would depend on a column that the swap puts aside";
     assert!(said.contains(expected), "{said}");
     let kind: String =
         session.one("SELECT pg_typeof(a.id)::text FROM author AS a JOIN v ON v.id = a.id");
