@@ -1,4 +1,4 @@
-//! Values that others draw from a sequence while its column is converted, or has just been, are not issued again.
+//! Values that others draw from a sequence while its column is converted, or before that, are not issued again.
 
 use super::shop::{UNTIL_SWAP, gexec};
 use mint_cluster::Server;
