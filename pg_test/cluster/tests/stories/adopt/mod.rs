@@ -2,7 +2,6 @@
 
 mod changed_since;
 mod convert;
-mod drawn_ids;
 mod inventory;
 mod load;
 mod meanings;
@@ -11,7 +10,6 @@ mod online;
 mod partition_maintenance;
 mod partition_register;
 mod partitions;
-mod resumed;
-mod said_before;
+mod script;
 mod shop;
 mod untrusted_objects;

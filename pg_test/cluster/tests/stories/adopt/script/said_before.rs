@@ -1,7 +1,7 @@
 //! What the plan names before the first step, as the script would fail on it later: views that name columns by their places,
 //! where the swap puts others, and what fails while the script runs.
 
-use super::shop::gexec;
+use super::super::shop::gexec;
 use mint_cluster::Server;
 
 /// The server prints lists of aliases for tables and for joins: those of the view, and those of a column that was renamed since.

@@ -1,6 +1,6 @@
 //! Values that others draw from a sequence while its column is converted, or before that, are not issued again.
 
-use super::shop::{UNTIL_SWAP, gexec};
+use super::super::shop::{UNTIL_SWAP, gexec};
 use mint_cluster::Server;
 
 /// A transaction that has drawn from an identity keeps drawing while the swap waits for it, there and back: the sequence
