@@ -67,5 +67,25 @@ SELECT jsonb_build_object(
     WHERE g.tgrelid = ANY ($1::oid[])
       AND NOT g.tgisinternal
       AND NOT starts_with(g.tgname::text, '~mint_copy_')
+  ),
+  -- Functions of triggers that mention all columns of a row, of which there is one more from the first step on.
+  'starred', (
+    SELECT jsonb_agg(DISTINCT p.oid::regprocedure::text)
+    FROM pg_trigger AS g
+    JOIN pg_proc AS p ON p.oid = g.tgfoid
+    WHERE g.tgrelid = ANY ($1::oid[])
+      AND NOT g.tgisinternal
+      AND NOT starts_with(g.tgname::text, '~mint_copy_')
+      AND p.prosrc ~* '\m(new|old)[[:space:]]*[)]?[[:space:]]*[.][[:space:]]*[*]|\mselect[[:space:]]+([a-z0-9_"$]+[.])?[*]'
+  ),
+  -- Checks that rows of before might not meet, quoted with their tables.
+  'unvalidated', (
+    SELECT jsonb_agg(DISTINCT format('%I of %s', k.conname, k.conrelid::regclass))
+    FROM pg_constraint AS k
+    WHERE k.contype = 'c'
+      AND NOT k.convalidated
+      AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
+      AND k.conrelid = ANY ($1::oid[])
+      AND k.conname::text !~ '^mint_(filled|check)_'
   )
 )

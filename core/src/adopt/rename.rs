@@ -82,6 +82,46 @@ pub fn unqualified(text: &str, tables: &[(String, String)]) -> String {
     result
 }
 
+/// Returns whether a query that the server has printed names the columns of a table by their places, as in `FROM s.t x(a, b)`,
+/// or those of a join, as in `(a JOIN b USING (c)) j(c, d)`. The table is quoted, with its schema.
+#[must_use]
+pub fn has_places(text: &str, table: &str) -> bool {
+    let mut left = text;
+    let mut before = "";
+    // Whether each open parenthesis can be that of a join.
+    let mut open = Vec::new();
+    while !left.is_empty() {
+        if let Some(after) = left.strip_prefix(table)
+            && !before.ends_with('.')
+            && has_list(after)
+        {
+            return true;
+        }
+        let (token, rest) = left.split_at(token_length(left));
+        if token == "(" {
+            let is_call = before.ends_with(|c: char| c.is_alphanumeric() || "_$\"".contains(c));
+            let words = ["SELECT", "VALUES", "WITH"];
+            let is_query = words.iter().any(|word| rest.trim_start().starts_with(word));
+            open.push(!is_call && !is_query);
+        } else if token == ")" && open.pop() == Some(true) && has_list(rest) {
+            return true;
+        }
+        before = token;
+        left = rest;
+    }
+    false
+}
+
+/// Returns whether a text begins with a space, a name and an open parenthesis. Key words are in capitals, and names in quotes
+/// if they have any.
+fn has_list(text: &str) -> bool {
+    let Some(name) = text.strip_prefix(' ') else {
+        return false;
+    };
+    let rest = &name[token_length(name)..];
+    !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '(') && rest.starts_with('(')
+}
+
 /// Returns the bytes of the first token of a text that is not empty: a name, a number, a literal, or one character.
 fn token_length(text: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();

@@ -1,6 +1,6 @@
 //! Expressions with another column.
 
-use mint_core::adopt::rename::{portable, renamed, unqualified};
+use mint_core::adopt::rename::{has_places, portable, renamed, unqualified};
 
 #[track_caller]
 fn assert_renamed(text: &str, from: &str, expected: &str, count: usize) {
@@ -98,5 +98,36 @@ fn tables_are_unqualified() {
         ),
     ] {
         assert_eq!(unqualified(text, &tables), expected, "{text}");
+    }
+}
+
+/// Lists of aliases of a table and of joins have the places of columns, those of queries and functions do not.
+#[test]
+fn places_are_found() {
+    for (text, expected) in [
+        ("FROM app.t x(a, b)", true),
+        ("FROM ONLY app.t \"X (\"(a)", true),
+        ("FROM (app.t x JOIN app.u USING (id)) j(a, b)", true),
+        (
+            "FROM ((app.t x JOIN f(1) g(a) ON true) JOIN app.u ON ((x.id = u.id))) j(a)",
+            true,
+        ),
+        ("FROM app.t x, app.u y(a), LATERAL f(x.id) z(a)", false),
+        ("FROM my_app.t x(a), app.t_2 y(a), x.app.t z(a)", false),
+        ("FROM app.t WHERE ((id)::text = 'app.t x(a)')", false),
+        (
+            "FROM ( SELECT 1) q(a), (VALUES (1)) v(a), ROWS FROM(f(1), g(2)) r(a, b)",
+            false,
+        ),
+        (
+            "WITH c(a) AS ( SELECT (t.id) OPERATOR(app.+) f(1) FROM app.t) SELECT 1",
+            false,
+        ),
+        (
+            "FROM (app.t x JOIN app.u USING (id)) j WHERE (j.id) IN (1)",
+            false,
+        ),
+    ] {
+        assert_eq!(has_places(text, "app.t"), expected, "{text}");
     }
 }

@@ -19,9 +19,8 @@ use pgrx::prelude::*;
 /// Shows every statement that makes a generator the default of a column, in order, with its lock and what it takes. Rows of
 /// the phase `check` say something: blockers, which raise their errors, come first, and where there is one there is nothing else.
 ///
-/// A column of type bigint or uuid is converted in one short transaction, as [`convert`] does. For one of type integer the
-/// statements are a script for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the
-/// plan is what is left. With a new default of NULL it is the way back, until the cleanup. Nothing is changed.
+/// A column of type bigint or uuid is converted by one call of [`convert`]. For one of type integer the statements are a script
+/// for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the plan is what is left. With a new default of NULL it is the way back, until the cleanup. Nothing is changed.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn convert_plan(

@@ -134,6 +134,8 @@ pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
     vec![PlanRow::runs("swap", call).locking(&name, "ACCESS EXCLUSIVE")]
 }
 
+/// Returns the call that converts, and what it runs. Its statements are not for others to run: what they record has to be read
+/// under its locks.
 fn statements(
     table: &TargetTable,
     generator: &NewDefault,
@@ -143,24 +145,18 @@ fn statements(
     let [literal, column, text] =
         [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
     let call = format!("SELECT mint.convert({literal}, {column}, {text})");
-    let mut rows = vec![
-        PlanRow::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
-        PlanRow::runs("swap", format!("LOCK TABLE {name} IN SHARE UPDATE EXCLUSIVE MODE"))
-            .locking(&name, "SHARE UPDATE EXCLUSIVE")
-            .noting("Waits for a vacuum of the table, and nobody waits behind it. Autovacuum gives way after deadlock_timeout."),
-        PlanRow::runs("swap", "SET LOCAL lock_timeout TO '1s'".to_owned()),
-        PlanRow::runs("swap", format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE"))
-            .locking(&name, "ACCESS EXCLUSIVE")
-            .noting("Waits for transactions that use the table, and others wait behind it."),
-    ];
-    let steps = steps::convert(table, &generator.text, record);
-    rows.extend(
-        steps
-            .into_iter()
-            .map(|step| PlanRow::runs("swap", step.command).locking(&step.object, step.lock)),
-    );
-    rows.push(PlanRow::runs("swap", "COMMIT".to_owned()));
-    rows
+    let call = PlanRow::runs("swap", call)
+        .locking(&name, "ACCESS EXCLUSIVE")
+        .noting("Waits for a vacuum of the table, then for transactions that use it, while others wait behind it. It checks the ids under the lock, and tries again for a lock that it does not get.");
+    let steps = steps::convert(table, &generator.text, record).into_iter();
+    // The values of a sequence are read when it runs.
+    let alters = |text: &str| text.starts_with("ALTER ") || text.starts_with("CREATE ");
+    let steps = steps.filter(|step| alters(&step.command));
+    let steps = steps.map(|step| {
+        let note = format!("It runs: {}.", step.command);
+        PlanRow::says("swap", note).locking(&step.object, step.lock)
+    });
+    std::iter::once(call).chain(steps).collect()
 }
 
 /// Returns what to know of a conversion that nothing prevents.

@@ -22,6 +22,12 @@ pub struct Rows {
     /// Functions of their triggers.
     #[serde(deserialize_with = "list")]
     pub compiled: Vec<Compiled>,
+    /// Functions of their triggers that mention all columns of a row.
+    #[serde(deserialize_with = "list")]
+    pub starred: Vec<String>,
+    /// Checks that are NOT VALID.
+    #[serde(deserialize_with = "list")]
+    pub unvalidated: Vec<String>,
 }
 
 /// A function that open sessions have compiled for rows of before.

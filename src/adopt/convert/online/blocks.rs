@@ -12,6 +12,7 @@ const COPY_IF_IT_FITS: &str = include_str!("../../../../sql/adopt/script/copy_if
 const BACKFILL: &str = include_str!("../../../../sql/adopt/script/backfill.sql");
 const REFUSE_UNREADY: &str = include_str!("../../../../sql/adopt/script/refuse_unready.sql");
 const NOTE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/note_meanings.sql");
+const REFUSE_KEPT: &str = include_str!("../../../../sql/adopt/script/refuse_kept.sql");
 const REFUSE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/refuse_meanings.sql");
 
 /// Fills the marks of a text, like `$table$`, but for its head, which ends with an empty line. The mark `$block$` becomes a
@@ -67,16 +68,17 @@ pub fn keeping_meanings(
 /// Returns statements that are attempted until they have their locks, with the privileges of the owner of the tables,
 /// whose triggers and constraints run: by any role that runs the script.
 pub fn retried(owner: &str, mode: &str, tables: &[&str], statements: &[String]) -> String {
-    retried_after(&[], owner, mode, tables, statements)
+    retried_between(&[], owner, mode, tables, &[], statements)
 }
 
-/// Does the same as [`retried`], with other locks before those of the tables: as clients that use a view lock it before its
-/// tables.
-pub fn retried_after(
+/// Does the same as [`retried`], with other locks before those of the tables, as clients that use a view lock it before its
+/// tables, and after them, as an INSERT locks the sequence of its default.
+pub fn retried_between(
     first: &[&str],
     owner: &str,
     mode: &str,
     tables: &[&str],
+    last: &[String],
     statements: &[String],
 ) -> String {
     let has = |text: &str| statements.iter().any(|statement| statement.contains(text));
@@ -93,6 +95,7 @@ pub fn retried_after(
         .iter()
         .map(|table| format!("LOCK TABLE {table} IN {mode} MODE"));
     let locks = first.iter().map(|&lock| lock.to_owned()).chain(own);
+    let locks = locks.chain(last.iter().cloned());
     let locks = locks.map(|lock| fill(LOCK, &[("lock", &lock)]));
     let statements = statements
         .iter()
@@ -168,4 +171,14 @@ pub fn backfill(member: &LinkedColumn) -> String {
 /// Returns the statement that refuses the swap unless nothing else is left of the plan, whose swap has the same mark.
 pub fn refuse_unready(plan: &str, mark: &str) -> String {
     fill(REFUSE_UNREADY, &[("plan", plan), ("mark", mark)])
+}
+
+/// Returns the statement that refuses what depends on columns, each of which is a quoted table and a name.
+pub fn refuse_kept(columns: &[(String, String)]) -> String {
+    let literals = columns.iter().map(|(table, name)| {
+        let [table, name] = [table, name].map(|text| sql::literal(text));
+        format!("a.attrelid OPERATOR(pg_catalog.=) {table}::pg_catalog.regclass AND a.attname OPERATOR(pg_catalog.=) {name}::pg_catalog.name")
+    });
+    let kept = literals.collect::<Vec<_>>().join(" OR ");
+    fill(REFUSE_KEPT, &[("kept", &kept)])
 }

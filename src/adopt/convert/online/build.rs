@@ -66,11 +66,12 @@ pub fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
         }
     }
     drop_stale(closure, rows);
-    for index in closure
-        .indexes
-        .iter()
-        .filter(|index| index.built != Some(true))
-    {
+    let missing = |is_unique: bool| {
+        let indexes = closure.indexes.iter();
+        indexes.filter(move |index| index.is_unique == is_unique && index.built != Some(true))
+    };
+    // Unique ones are not those that INSERT ... ON CONFLICT looks at, so they exist for the shortest time.
+    for index in missing(false).chain(missing(true)) {
         let bytes = bytes_of(closure, index.relation);
         let table = closure.table(index.relation);
         if index.built.is_some() {

@@ -10,6 +10,7 @@ mod build;
 pub mod closure;
 mod columns;
 mod meanings;
+mod notes;
 mod obstacles;
 mod rehearsal;
 pub mod script;

@@ -8,6 +8,7 @@ use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
+use mint_core::adopt::rename::has_places;
 
 impl Closure {
     /// Returns what prevents the script. Where all is ready for the swap, its texts have been parsed.
@@ -50,7 +51,7 @@ impl Closure {
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
-        found.extend(self.recreated.iter().filter_map(lost));
+        found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));
         if found.is_empty() && !is_ready {
             found.extend(rehearsal::blockers(self, table));
         }
@@ -119,6 +120,27 @@ impl Closure {
             ["bigint", "integer", "smallint"].map(|of| format!("({name})::{of}"))
         });
         casts.any(|cast| texts.split(", ").any(|text| text == cast))
+    }
+
+    /// Returns what prevents that an object is made again in the swap.
+    fn lost(&self, one: &Recreated) -> Option<Blocker> {
+        let by_place = || {
+            let text = one.view.as_ref().and(one.text.as_ref())?;
+            let mut tables = self.changed().map(LinkedColumn::quoted_table);
+            tables.any(|table| has_places(text, &table)).then_some(
+                "it names columns of a table or join by their places, which the swap changes",
+            )
+        };
+        let refused = one.refused.as_deref().or_else(by_place)?;
+        let blocker = Blocker::state(
+            format!(
+                "{} cannot be dropped and created again in the swap",
+                one.name
+            ),
+            format!("The reason is that {refused}."),
+            "Drop it, and create it again after the swap.",
+        );
+        Some(blocker.unsupported())
     }
 
     /// Checks that the script acts on tables of one owner alone.
@@ -288,18 +310,4 @@ impl LinkedColumn {
             ));
         }
     }
-}
-
-/// Returns what prevents that an object is made again in the swap.
-fn lost(one: &Recreated) -> Option<Blocker> {
-    let refused = one.refused.as_ref()?;
-    let blocker = Blocker::state(
-        format!(
-            "{} cannot be dropped and created again in the swap",
-            one.name
-        ),
-        format!("The reason is that {refused}."),
-        "Drop it, and create it again after the swap.",
-    );
-    Some(blocker.unsupported())
 }

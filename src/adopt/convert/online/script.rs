@@ -9,14 +9,13 @@ use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constrain
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::meanings;
+use crate::adopt::convert::online::notes;
 use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
-use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
-use std::collections::BTreeSet;
 
 /// Bytes per microsecond that it is estimated to take to write every row.
 const WRITES: i64 = 10;
@@ -61,7 +60,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut rows = notes(closure);
+    let mut rows = notes::of(closure);
     if !is_ready {
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
@@ -186,75 +185,6 @@ fn obstacles(
         found.extend(checks::of_sequences(part));
     }
     plan::blocked(&found)
-}
-
-fn notes(closure: &Closure) -> Vec<PlanRow> {
-    let list: Vec<String> = closure
-        .changed()
-        .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
-        .collect();
-    let notes = [
-        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
-        "Connect as the owner of the tables, and run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. A function of the owner, as in a trigger, can act as the role that is connected. After a break, run them again: the plan is what is left.".to_owned(),
-        "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
-        "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
-    ];
-    let rows = Rows::of(&closure.places());
-    let theirs = rows.compiled.iter().filter(|one| one.again.is_none());
-    let theirs: Vec<String> = theirs.map(|one| one.name.clone()).collect();
-    let lists = [
-        (
-            "These functions take or return rows of the tables, whose columns are in another order from the swap on",
-            &rows.functions,
-        ),
-        (
-            "These views have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup",
-            &rows.views,
-        ),
-        (
-            "These functions of triggers belong to other roles, so they are not compiled again in the swap, after which they can fail in sessions of before: end those, or have their owners use CREATE OR REPLACE FUNCTION then",
-            &theirs,
-        ),
-    ];
-    let lists = lists
-        .into_iter()
-        .filter(|(_, names)| !names.is_empty())
-        .map(|(what, names)| format!("{what}: {}.", names.join(", ")));
-    plan::checked(replication(closure).into_iter().chain(notes).chain(lists))
-}
-
-/// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:
-/// the shadows are replicated as well, and a subscriber without them stops at the first row that is changed.
-fn replication(closure: &Closure) -> Vec<String> {
-    let published = || {
-        closure
-            .changed()
-            .filter(|member| !member.publications.is_empty())
-    };
-    let names: BTreeSet<String> = published()
-        .flat_map(|member| member.publications.iter().map(|name| format!("\"{name}\"")))
-        .collect();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let names = Vec::from_iter(names).join(", ");
-    let [mut before, mut after] = [String::new(), String::new()];
-    for member in published() {
-        let (table, column) = (member.quoted_table(), member.quoted_name());
-        let (new, old, kind) = (member.new_name(), member.old_name(), &member.data_type);
-        before.push_str(&format!(" ALTER TABLE {table} ADD COLUMN {new} bigint, ADD COLUMN {old} {kind}, ALTER COLUMN {column} TYPE bigint;"));
-        after.push_str(&format!(
-            " ALTER TABLE {table} DROP COLUMN {new}, DROP COLUMN {old};"
-        ));
-    }
-    vec![
-        format!(
-            "warning: replication of {names} stops at the first row that the script writes, and the slot keeps WAL, unless each subscriber has the columns of the script. Run on it before the script, which rewrites its tables:{before}"
-        ),
-        format!(
-            "Run on each subscriber of {names} after the cleanup, when it has caught up:{after}"
-        ),
-    ]
 }
 
 /// Returns the step that fills a shadow, which writes the whole table.

@@ -65,6 +65,7 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         );
     }
     lines.extend(again().rev().flat_map(|one| one.create.clone()));
+    lines.push(blocks::refuse_kept(&kept(parts, way)));
     let compiled = Rows::of(&closure.places()).compiled.into_iter();
     lines.extend(compiled.filter_map(|one| one.again));
     let unready = blocks::refuse_unready(plan, &mark(&lines));
@@ -72,7 +73,42 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
     lines.insert(0, unready);
     let owner = closure.quoted_owner();
     let first: Vec<&str> = again().filter_map(|one| one.lock.as_deref()).collect();
-    blocks::retried_after(&first, &owner, columns::EXCLUSIVE, &tables(closure), &lines)
+    let last = parts.iter().filter_map(|(_, table)| lock_identity(table));
+    let tables = tables(closure);
+    blocks::retried_between(
+        &first,
+        &owner,
+        columns::EXCLUSIVE,
+        &tables,
+        &last.collect::<Vec<_>>(),
+        &lines,
+    )
+}
+
+/// Returns the columns that are put aside, with their tables.
+fn kept(parts: &[SwappedColumn<'_>], way: Direction) -> Vec<(String, String)> {
+    let prefix = match way {
+        Direction::There => "mint_old_",
+        Direction::Back => "mint_new_",
+    };
+    let names = parts
+        .iter()
+        .map(|(member, _)| (member.quoted_table(), format!("{prefix}{}", member.name)));
+    names.collect()
+}
+
+/// Returns the sequence of an identity column, which is dropped and created again.
+fn identity(table: &TargetTable) -> Option<&UsedSequence> {
+    let mut sequences = table.sequences.iter();
+    sequences.find(|sequence| sequence.is_identity)
+}
+
+/// Returns a statement that locks the sequence of an identity and changes nothing. Before its last value is read, all who have
+/// drawn from it end: a transaction that has can draw from it again until then.
+fn lock_identity(table: &TargetTable) -> Option<String> {
+    let name = identity(table)?.rules.quoted();
+    let owner = table.quoted_owner();
+    Some(format!("ALTER SEQUENCE {name} OWNER TO {owner}"))
 }
 
 /// Returns a word that is another one as soon as one of the statements is: what these are made of has changed since the plan.
@@ -171,7 +207,7 @@ fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut 
     let table = member.quoted_table();
     let alter = format!("ALTER TABLE {table}");
     let (column, shadow, kept) = (member.quoted_name(), way.shadow(member), way.kept(member));
-    let identity = of.sequences.iter().find(|sequence| sequence.is_identity);
+    let identity = identity(of);
     lines.push(format!("DROP TRIGGER {} ON {table}", member.trigger()));
     if let Some(sequence) = identity {
         let name = sequence.rules.quoted();

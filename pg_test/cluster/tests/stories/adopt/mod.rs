@@ -10,6 +10,6 @@ mod online;
 mod partition_maintenance;
 mod partition_register;
 mod partitions;
-mod resumed;
+mod script;
 mod shop;
 mod untrusted;

@@ -1,6 +1,6 @@
 //! A script that makes columns bigint, which stops and is resumed, here and in a copy, or is run on a subscriber as well.
 
-use super::shop::{
+use super::super::shop::{
     BACK, PLAN, Stage, UNTIL_SWAP, assert_sound, gexec, gexec_in, has_stage, make_shop, shape,
 };
 use mint_cluster::{Server, Session, count, say};

@@ -1,0 +1,5 @@
+//! The script that makes integers bigint: what it says before, where it stops, and what is drawn while it runs.
+
+mod drawn_ids;
+mod resumed;
+mod said_before;

@@ -1,0 +1,126 @@
+//! What the plan names before the first step, as the script would fail on it later: views that name columns by their places,
+//! where the swap puts others, and what fails while the script runs.
+
+use super::super::shop::gexec;
+use mint_cluster::Server;
+
+/// The server prints lists of aliases for tables and for joins: those of the view, and those of a column that was renamed since.
+#[test]
+fn views_by_place_are_refused() {
+    let server = Server::start("views by place");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE author (author_id serial PRIMARY KEY, name text);
+         CREATE TABLE \"b k\" (id serial PRIMARY KEY, author_id int NOT NULL REFERENCES author, title text)",
+    );
+    let views = [
+        "SELECT author_id, name, title FROM author JOIN \"b k\" USING (author_id); ALTER TABLE author RENAME author_id TO id",
+        "SELECT x.a, x.b FROM author AS x (a, b)",
+        "SELECT x.\"B\", x.c FROM ONLY \"b k\" AS x (a, \"B\", c)",
+        "SELECT j.b, j.d FROM (author AS a JOIN \"b k\" AS b ON a.id = b.author_id) AS j (a, b, c, d)",
+        "SELECT j.n, j.v FROM (author AS a CROSS JOIN (VALUES (1)) AS v (v)) AS \"J j\" (n, m, v) CROSS JOIN LATERAL (SELECT \"J j\".n, \"J j\".v) AS j",
+    ];
+    let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
+    for view in views {
+        session.run(&format!("CREATE VIEW v AS {view}"));
+        let found: String = session.one(&format!(
+            "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
+        ));
+        let expected = "blocker: view public.v cannot be dropped and created again in the swap. The reason is that it names columns";
+        assert!(found.starts_with(expected), "{view}: {found}");
+        session.run("DROP VIEW v");
+    }
+    // Lists of what has no places that change.
+    session.run(
+        "INSERT INTO author (name) VALUES ('Ada'); INSERT INTO \"b k\" (author_id, title) VALUES (1, 'Notes');
+         CREATE VIEW v AS WITH c (p, q) AS (SELECT id, name FROM author)
+             SELECT a.id, a.name, f.n, l.k, s.y, c.q, (a.id + 1) OPERATOR(pg_catalog.*) 2 AS twice, 'public.author x(a)' AS said
+             FROM author AS a CROSS JOIN generate_series(1, 1) AS f (n) CROSS JOIN (VALUES (1)) AS l (k)
+                 CROSS JOIN LATERAL (SELECT a.id, b.title FROM \"b k\" AS b WHERE (b.author_id) IN (a.id)) AS s (x, y)
+                 JOIN c ON c.p = (a.id) AND lower(c.q) = lower(a.name)",
+    );
+    gexec(&server, plan, "true");
+    let seen: String = session.one("SELECT concat_ws(' ', id, name, n, k, y, q, twice) FROM v");
+    assert_eq!(seen, "1 Ada 1 1 Notes Ada 4");
+}
+
+/// The rows of a function have the columns of its table by their places as well: the swap finds that the view would keep to the
+/// column of before, and changes nothing.
+#[test]
+fn the_swap_fails_if_a_view_would_keep_to_the_column_of_before() {
+    let server = Server::start("view of rows");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE author (id serial PRIMARY KEY, name text); INSERT INTO author (name) VALUES ('Ada');
+         CREATE FUNCTION authors() RETURNS SETOF author STABLE LANGUAGE sql AS 'SELECT * FROM author';
+         CREATE VIEW v AS SELECT a.name, f.x AS id FROM author AS a JOIN authors() AS f (x, y) ON f.y = a.name WHERE a.id > 0",
+    );
+    let script = "\\set ON_ERROR_STOP 1\nSELECT command FROM mint.convert_plan('author', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \\gexec\n";
+    let said = server.psql("postgres", script.as_bytes());
+    let said = String::from_utf8_lossy(&said);
+    let expected =
+        "rule _RETURN on view public.v would depend on a column that the swap puts aside";
+    assert!(said.contains(expected), "{said}");
+    let kind: String =
+        session.one("SELECT pg_typeof(a.id)::text FROM author AS a JOIN v ON v.id = a.id");
+    assert_eq!(kind, "integer");
+}
+
+/// Checks that are not validated, functions of triggers with all columns, and SET DEFAULT are named, and nothing else is.
+#[test]
+fn the_plan_names_what_can_fail_until_the_swap() {
+    let server = Server::start("warned before");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE t (id serial PRIMARY KEY, name text, CHECK (name <> ''));
+         CREATE TABLE child (id serial PRIMARY KEY, t int DEFAULT 1 REFERENCES t ON DELETE CASCADE);
+         CREATE TABLE t_audit (op text, id int, name text);
+         CREATE FUNCTION listed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t_audit SELECT TG_OP, NEW.id, NEW.name; PERFORM count(*) FROM t; RETURN NEW; END $$;
+         CREATE TRIGGER listed BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION listed()",
+    );
+    let plan = "mint.convert_plan('t', 'id', 'snowflake_next_id(5)')";
+    let warnings = format!(
+        "SELECT coalesce(string_agg(note, E'\\n' ORDER BY step), '') FROM {plan} WHERE note LIKE 'warning: %'"
+    );
+    let none: String = session.one(&warnings);
+    assert_eq!(none, "");
+    session.run(
+        "ALTER TABLE child ADD CONSTRAINT short CHECK (t > 0) NOT VALID, ADD CONSTRAINT again FOREIGN KEY (t) REFERENCES t ON DELETE SET DEFAULT;
+         CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t_audit select TG_OP, NEW . *; RETURN NEW; END $$;
+         CREATE TRIGGER audited AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION audited()",
+    );
+    let found: String = session.one(&warnings);
+    for expected in [
+        "does not meet them: use VALIDATE CONSTRAINT before: short of public.child.",
+        "write the lists of columns before: public.audited().",
+        "can fail (23503) until the swap: again of public.child.",
+    ] {
+        assert!(found.contains(expected), "{found}");
+    }
+    // As it says: every write fails from the first step on.
+    session.run("INSERT INTO t (name) VALUES ('a')");
+    gexec(&server, plan, "phase = 'prepare'");
+    let mut new = server.connect("postgres");
+    let refusal = new.refusal("INSERT INTO t (name) VALUES ('b')");
+    assert_eq!(refusal.code, "42601");
+}
+
+/// Unique indexes are built after all others, as each is one more that an INSERT ... ON CONFLICT can fail on.
+#[test]
+fn unique_indexes_are_built_last() {
+    let server = Server::start("unique at last");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE t (id serial PRIMARY KEY, n int, UNIQUE (n, id)); CREATE INDEX z ON t (id, n)");
+    let indexes: Vec<String> = session.column(
+        "SELECT command FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE phase = 'index' ORDER BY step",
+    );
+    let unique: Vec<bool> = indexes
+        .iter()
+        .map(|one| one.starts_with("CREATE UNIQUE"))
+        .collect();
+    assert_eq!(unique, [false, true, true]);
+    let said: bool = session.one(
+        "SELECT count(*) = 1 FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'An INSERT ... ON CONFLICT%'",
+    );
+    assert!(said);
+}
