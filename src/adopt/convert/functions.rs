@@ -20,7 +20,8 @@ use pgrx::prelude::*;
 /// the phase `check` say something: blockers, which raise their errors, come first, and where there is one there is nothing else.
 ///
 /// A column of type bigint or uuid is converted by one call of [`convert`]. For one of type integer the statements are a script
-/// for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the plan is what is left. With a new default of NULL it is the way back, until the cleanup. Nothing is changed.
+/// for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the plan is what is left. With a
+/// new default of NULL it is the way back, until the cleanup. Nothing is changed.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn convert_plan(

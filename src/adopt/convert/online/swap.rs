@@ -20,24 +20,8 @@ const ALL_TEXTS: &str = "SELECT one.name, one.name FROM pg_catalog.jsonb_object_
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
-    let mut lines = Vec::new();
     let again = || closure.recreated.iter();
-    lines.extend(again().map(|one| one.drop.clone()));
-    for check in &closure.checks {
-        let name = sql::quoted_exactly(&check.name);
-        let table = closure.table(check.relation);
-        lines.push(format!("ALTER TABLE {table} DROP CONSTRAINT {name}"));
-    }
-    for key in &closure.keys {
-        let name = sql::quoted_exactly(&key.name);
-        lines.push(format!(
-            "ALTER TABLE {} DROP CONSTRAINT {name}",
-            closure.table(key.relation)
-        ));
-    }
-    for index in &closure.indexes {
-        lines.push(drop_index(closure, index));
-    }
+    let mut lines = dropped(closure);
     for (member, table) in parts {
         replace(member, table, way, &mut lines);
     }
@@ -83,6 +67,24 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         &last.collect::<Vec<_>>(),
         &lines,
     )
+}
+
+/// Returns the statements that drop what hangs on the columns.
+fn dropped(closure: &Closure) -> Vec<String> {
+    let drop = |table, name: &str| {
+        let name = sql::quoted_exactly(name);
+        format!(
+            "ALTER TABLE {} DROP CONSTRAINT {name}",
+            closure.table(table)
+        )
+    };
+    let again = closure.recreated.iter().map(|one| one.drop.clone());
+    let checks = closure.checks.iter();
+    let checks = checks.map(|check| drop(check.relation, &check.name));
+    let keys = closure.keys.iter().map(|key| drop(key.relation, &key.name));
+    let indexes = closure.indexes.iter();
+    let indexes = indexes.map(|index| drop_index(closure, index));
+    again.chain(checks).chain(keys).chain(indexes).collect()
 }
 
 /// Returns the columns that are put aside, with their tables.
