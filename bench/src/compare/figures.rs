@@ -12,8 +12,10 @@ pub fn draw(results: &Path) -> String {
     let [calls, rows, order, crash] = ["calls", "rows", "order", "crash"]
         .map(|name| Results::read(results, &format!("{name}.csv")));
     let mut text = report::machine_of(results);
-    text += "\n| Id | bytes | a call; of `nextval` is 1 | million ids a second, 8 sessions | index / WAL, MB | out of order | twice: in two tables / after a crash |\n\
-             |---|---:|---:|---:|---:|---:|---:|\n";
+    text += "\n| Id | bytes | a call; of `nextval` is 1 | `COPY`; of an identity is 1 | million ids a second, 8 sessions | index / WAL, MB | out of order | twice: in two tables / after a crash |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|\n";
+    let copied = |id: &str| rows.cell(&[id], "copy s").parse::<f64>().ok();
+    let identity = copied("identity").expect("the identity");
     for id in calls.first_cells() {
         let row = |table: &Results, column| table.cell(&[id], column).to_owned();
         let again = |column| row(&crash, column).parse::<u64>().ok();
@@ -31,6 +33,7 @@ pub fn draw(results: &Path) -> String {
         let cells = [
             row(&rows, "bytes"),
             number(row(&calls, "of nextval").parse().expect("a ratio")),
+            copied(id).map_or_else(String::new, |seconds| format!("{:.1}", seconds / identity)),
             row(&calls, "million a second"),
             both([row(&rows, "index MB"), row(&rows, "WAL MB")]),
             row(&order, "lower"),

@@ -3,10 +3,11 @@
 use super::contenders::{Contender, Part, insert};
 use crate::report::{Report, Table, number, progress};
 use crate::scale::Scale;
+use crate::stats::Spread;
 use crate::tables::{self, BATCH, megabytes, size_of};
 use mint_cluster::{Server, Session};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time of some ids ticks each second.
 const PAUSE: Duration = Duration::from_millis(1_100);
@@ -21,20 +22,28 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
              the primary key and a checkpoint after each fifth of them. Bytes: of one id, as `pg_column_size` says. Seconds: of the \
              INSERTs, of one round. By time: `SELECT count(body)` of another hundredth, inserted after a pause, by the id alone, after \
              VACUUM: in a range of the key, or by the timestamp of the id of each row. The median of three, ± half the distance \
-             between the quartiles. Found: of the {} rows since the pause.",
-            rows / 100
+             between the quartiles. Found: of the {} rows since the pause. COPY: of {} rows without ids, into the emptied table, in \
+             seconds, the median of three.",
+            rows / 100,
+            rows / 5
         ),
         &[
             "id", "bytes", "seconds", "table MB", "index MB", "WAL MB", "by time", "ms", "±",
-            "found",
+            "found", "copy s",
         ],
     );
     let mut measured = BTreeMap::new();
     let mut session = server.connect("postgres");
+    let folder: String = session.one("SELECT current_setting('data_directory')");
+    let file = format!("{folder}/bench_copy");
+    session.run(&format!(
+        "COPY (SELECT clock_timestamp(), repeat('x', 40) FROM generate_series(1, {})) TO '{file}'",
+        rows / 5
+    ));
     super::in_groups(&mut session, contenders, |session, group| {
         for contender in group.iter().filter(|contender| contender.part == Part::All) {
             progress(&format!("  {}", contender.name));
-            measured.insert(contender.name, row(session, contender, rows));
+            measured.insert(contender.name, row(session, contender, rows, &file));
         }
     });
     for contender in contenders {
@@ -45,7 +54,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
     report.add(table);
 }
 
-fn row(session: &mut Session, contender: &Contender, rows: u32) -> Vec<String> {
+fn row(session: &mut Session, contender: &Contender, rows: u32, file: &str) -> Vec<String> {
     contender.create(session, "bench_rows").expect("a table");
     session.run("ALTER TABLE bench_rows ADD PRIMARY KEY (id)");
     let filled = tables::insert_all(session, &insert("bench_rows", BATCH), rows);
@@ -77,6 +86,16 @@ fn row(session: &mut Session, contender: &Contender, rows: u32) -> Vec<String> {
             ]);
         }
     }
+    let copied: Vec<f64> = (0..3)
+        .map(|_| {
+            session.run("TRUNCATE bench_rows");
+            session.run("CHECKPOINT");
+            let began = Instant::now();
+            session.run(&format!("COPY bench_rows (at, body) FROM '{file}'"));
+            began.elapsed().as_secs_f64()
+        })
+        .collect();
+    cells.push(number(Spread::of(&copied).median));
     contender.drop(session, "bench_rows");
     cells
 }
