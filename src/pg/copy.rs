@@ -24,14 +24,13 @@ use std::ffi::CStr;
 fn guarded_generator_support(mut request: Internal) -> Internal {
     // SAFETY: a request of the planner's, whose tag says what it is.
     unsafe {
-        match request.get_mut::<pg_sys::SupportRequestCost>() {
-            Some(asked) if asked.type_ == NodeTag::T_SupportRequestCost => {
-                // A function in SQL with a cheap argument is inlined, and would call the generator wherever it has the argument.
-                (asked.startup, asked.per_tuple) = (0.0, f64::INFINITY);
-                request
-            }
-            _ => simplified(request, |asked| in_copy(asked)),
+        if let Some(asked) = request.get_mut::<pg_sys::SupportRequestCost>()
+            && asked.type_ == NodeTag::T_SupportRequestCost
+            && let Some(call) = as_node::<pg_sys::FuncExpr>(asked.node, NodeTag::T_FuncExpr)
+        {
+            restore(&mut *call);
         }
+        simplified(request, |asked| in_copy(asked))
     }
 }
 
@@ -43,8 +42,7 @@ quick!(
     (request: Internal) => has_no_answer(request).then_some(0_i64)
 );
 
-/// Returns whether the planner has its own answer: to all but the cost of `mint.generated`, and calls that are planned without a
-/// query.
+/// Returns whether there is nothing to do: where a query is planned, and for the cost of other calls than of `mint.generated`.
 fn has_no_answer(mut request: Internal) -> bool {
     // SAFETY: the argument of a support function is a node, whose tag says what it is.
     unsafe {
@@ -58,10 +56,24 @@ fn has_no_answer(mut request: Internal) -> bool {
             NodeTag::T_SupportRequestCost => request
                 .get_mut::<pg_sys::SupportRequestCost>()
                 .is_none_or(|asked| {
-                    as_node(asked.node, NodeTag::T_FuncExpr)
-                        .is_none_or(|call: *mut pg_sys::FuncExpr| !is_replaced(&*call))
+                    !asked.root.is_null()
+                        || as_node(asked.node, NodeTag::T_FuncExpr)
+                            .is_none_or(|call: *mut pg_sys::FuncExpr| !is_replaced(&*call))
                 }),
             _ => true,
+        }
+    }
+}
+
+/// Makes a replaced call the generator's again. Without a query, its cost is asked for only before a function in SQL is inlined
+/// that has the call as an argument and would evaluate it several times. That is not done with a volatile one.
+unsafe fn restore(call: &mut pg_sys::FuncExpr) {
+    // SAFETY: of `in_copy`, with the oid of the generator before its arguments.
+    unsafe {
+        let oid = nodes(call.args).next().unwrap_or(std::ptr::null_mut());
+        if let Some(oid) = as_node::<pg_sys::Const>(oid, NodeTag::T_Const) {
+            call.funcid = pg_sys::Oid::from_u32((*oid).constvalue.value() as u32);
+            call.args = pg_sys::list_delete_first(call.args);
         }
     }
 }
@@ -85,10 +97,9 @@ unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys:
     // SAFETY: as the caller says; the result is in the memory of COPY.
     unsafe {
         let generator = &*asked.fcall;
-        // An infinite cost must be above what is cheap. Where calls of functions are counted, they are the generator's.
+        // Where calls of functions are counted, they are the generator's.
         if !is_default()
             || is_replaced(generator)
-            || !(10.0 * pg_sys::cpu_operator_cost).is_finite()
             || pg_sys::pgstat_track_functions == pg_sys::TrackFunctionsLevel::TRACK_FUNC_ALL as i32
             || function::executable(generator.funcid) == Executable::No
         {

@@ -111,16 +111,27 @@ fn a_generator_is_volatile_outside_of_copy() {
     );
     assert_eq!(ids.len(), 5_000);
     assert_unique([&ids]);
-    // A function in SQL is inlined if its argument is cheap and not volatile, and would then call the generator twice.
+    // A function in SQL is inlined if its argument is cheap and not volatile, and would then call the generator twice. The cost
+    // of the second argument is not a number.
     session.run(
-        "CREATE FUNCTION twice(id bigint) RETURNS text IMMUTABLE LANGUAGE sql RETURN id::text || ' ' || id::text",
+        "CREATE FUNCTION dear(int, int) RETURNS bool STABLE COST 1e39 LANGUAGE plpgsql AS 'BEGIN RETURN $1 = $2; END';
+         CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = dear);
+         CREATE FUNCTION twice(id text) RETURNS text IMMUTABLE LANGUAGE sql RETURN id || ' ' || id;
+         SET jit = off",
     );
+    let defaults = [
+        "twice(snowflake_next_id(5)::text)",
+        "twice(uuid_v7()::text || (1 === ANY('{}'::int[])))",
+    ];
     for cost in ["0", "0.0025", "1e10", "1e308"] {
-        session.run(&format!("SET jit = off; SET cpu_operator_cost = '{cost}'"));
-        copied(&mut session, "text", "twice(snowflake_next_id(5))");
-        let equal: i64 = session
-            .one("SELECT count(*) FROM item WHERE split_part(id, ' ', 1) = split_part(id, ' ', 2)");
-        assert_eq!(equal, i64::from(rows), "cpu_operator_cost = {cost}");
+        session.run(&format!("SET cpu_operator_cost = '{cost}'"));
+        for default in defaults {
+            copied(&mut session, "text", default);
+            let equal: i64 = session.one(
+                "SELECT count(*) FROM item WHERE split_part(id, ' ', 1) = split_part(id, ' ', 2)",
+            );
+            assert_eq!(equal, i64::from(rows), "{default}, {cost}");
+        }
     }
 }
 
