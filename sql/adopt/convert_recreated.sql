@@ -256,8 +256,8 @@ WITH RECURSIVE
     SELECT
       0,
       format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
-      -- Another role can have made it, and the parser reads constants by the functions of their types: none of a type that
-      -- users have created, and no name that looks like a condition.
+      -- Another role can have made it, and the parser reads constants by the functions of their types: none of a type to which
+      -- its owner can add checks, and no name that looks like a condition.
       CASE
         WHEN NOT w.is_odd
           AND NOT EXISTS (

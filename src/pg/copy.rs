@@ -27,6 +27,7 @@ fn guarded_generator_support(mut request: Internal) -> Internal {
         if let Some(asked) = request.get_mut::<pg_sys::SupportRequestCost>()
             && asked.type_ == NodeTag::T_SupportRequestCost
             && let Some(call) = as_node::<pg_sys::FuncExpr>(asked.node, NodeTag::T_FuncExpr)
+            && is_replaced(&*call)
         {
             restore(&mut *call);
         }
