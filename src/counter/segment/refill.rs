@@ -27,8 +27,8 @@ use std::ops::RangeInclusive;
 /// What was taken from the page of a sequence.
 struct Taken {
     values: Option<Values>,
-    /// The slot of the sequence, and where it stands now.
-    slot: &'static SegmentsSlot,
+    /// The segments of the sequence, and where it stands now.
+    segments: Segments,
     state: SequenceState,
     /// The position in the log that makes this durable once flushed.
     position: Position,
@@ -40,7 +40,7 @@ fn take_from_page(
     sequence: &mut Sequence,
     segments: Segments,
     (rules, cache): (&Rules, u64),
-    decide: impl FnOnce(&SegmentsSlot, SequenceState) -> Option<Values>,
+    decide: impl FnOnce(Segments, SequenceState) -> Option<Values>,
     then: impl FnOnce(Segments, Values, Position),
 ) -> Taken {
     let (segments, taken) = (Cell::new(segments), Cell::new(None));
@@ -49,7 +49,7 @@ fn take_from_page(
             if segments.get().slot.is_stale(found, logged, rules, cache) {
                 segments.set(segments.get().renewed());
             }
-            taken.set(decide(segments.get().slot, sequence_state(found)));
+            taken.set(decide(segments.get(), sequence_state(found)));
             taken.get().map(|values: Values| SequenceRow {
                 last_value: values.last(),
                 log_count: 0,
@@ -58,14 +58,15 @@ fn take_from_page(
         },
         |position| {
             if let Some(values) = taken.get() {
-                segments.get().slot.note_page(values.last(), position);
+                let note = |slot: &SegmentsSlot| slot.note_page(values.last(), position);
+                segments.get().held(note);
                 then(segments.get(), values, position);
             }
         },
     );
     Taken {
         values: taken.get(),
-        slot: segments.get().slot,
+        segments: segments.get(),
         state: sequence_state(row),
         position,
     }
@@ -114,7 +115,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let segments = attach(oid, &sequence);
     if source::find(oid, &rules).is_some() {
         drop(sequence);
-        return source::fetch(oid, segments.slot, needed);
+        return source::fetch(oid, segments, needed);
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
@@ -123,7 +124,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         &mut sequence,
         segments,
         (&rules, cache),
-        |slot, state| {
+        |Segments { slot, .. }, state| {
             if !slot.segment.lacks_next() {
                 return None;
             }
@@ -184,9 +185,10 @@ pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Value
         &mut sequence,
         segments,
         (&rules, cache),
-        |slot, state| {
+        |segments, state| {
             let values = rules.take(state, 1, count)?;
-            let end = slot.note_end(end, rules.increment);
+            let note = |slot: &SegmentsSlot| slot.note_end(end, rules.increment);
+            let end = segments.held(note).unwrap_or(end);
             let beyond = end.filter(|&end| !rules.cycle && !values.are_beyond(end));
             behind = beyond.map(|end| (end, values.first));
             behind.is_none().then_some(values)
@@ -231,11 +233,19 @@ const NEARLY_ALL: u32 = 90;
 /// Warns once at each percent of the last tenth, and once more when the page has no values left, so that what is in the
 /// segments is all that can still be drawn.
 fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
-    let (slot, total, on_page) = (taken.slot, rules.total(), rules.left(taken.state));
-    let left = on_page.saturating_add(slot.segment.left()).min(total);
-    let percent = u128::from(total - left) * 100 / u128::from(total.max(1));
-    let percent = if on_page == 0 { 100 } else { percent as u32 };
-    if !rules.cycle && slot.is_further(percent) && percent >= NEARLY_ALL {
+    if rules.cycle {
+        return;
+    }
+    let (total, on_page) = (rules.total(), rules.left(taken.state));
+    let further = taken.segments.held(|slot| {
+        let left = on_page.saturating_add(slot.segment.left()).min(total);
+        let percent = u128::from(total - left) * 100 / u128::from(total.max(1));
+        let percent = if on_page == 0 { 100 } else { percent as u32 };
+        slot.is_further(percent).then_some((left, percent))
+    });
+    if let Some((left, percent)) = further.flatten()
+        && percent >= NEARLY_ALL
+    {
         error::warn(
             format!("sequence \"{}\" is nearly exhausted", sequence.name()),
             format!("Of {total} values, {left} can still be drawn."),

@@ -109,41 +109,38 @@ impl Segments {
         self.slot.owner.load(Ordering::Acquire) == self.owner
     }
 
-    /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. Only
-    /// returns it if another session has dropped them, or the slot has gone to another sequence.
+    /// Runs `work`, unless the slot has gone to another sequence or its segments were dropped: then what this sequence has to
+    /// note or add would be the other one's. Meanwhile it stays.
+    pub fn held<T>(&self, work: impl FnOnce(&SegmentsSlot) -> T) -> Option<T> {
+        memory().locked(|| self.is_current().then(|| work(self.slot)))
+    }
+
+    /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. If it has
+    /// another owner already, which can be another sequence's, returns the same: whoever draws with it begins again.
     pub fn renewed(self) -> Self {
-        memory().locked(|| {
-            if self.is_current() {
-                self.slot.renew();
-            }
-            Self {
-                owner: self.slot.owner.load(Ordering::Relaxed),
-                ..self
-            }
-        })
+        let owner = self.held(|slot| {
+            slot.renew();
+            slot.owner.load(Ordering::Relaxed)
+        });
+        Self {
+            owner: owner.unwrap_or(self.owner),
+            ..self
+        }
     }
 
-    /// Adds the next segment. Returns false if the slot has gone to another sequence, and the values are lost. **Under the
-    /// page's lock.**
+    /// Adds the next segment. Returns false if there is one, or the slot has another owner: the values are lost. **Under the
+    /// page's lock**, or in the one worker of the database, for values from another server.
     pub fn fill(&self, values: Values, position: Position, now: Micros) -> bool {
-        self.slot.tag.note_use(now);
-        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now))
-    }
-
-    /// Does the same as [`Segments::fill`], for values from another server. **For the one worker of the database.**
-    /// Returns whether it was added.
-    pub fn supply(&self, values: Values, position: Position, now: Micros) -> bool {
-        memory().locked(|| {
-            let segment = &self.slot.segment;
-            let is_added = self.is_current()
-                && segment.lacks_next()
-                && segment.fill(self.owner, values, position, now);
+        let is_added = self.held(|slot| {
+            let is_added =
+                slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now);
             if is_added {
-                self.slot.tag.note_use(now);
-                self.slot.ordered.store(0, Ordering::Release);
+                slot.tag.note_use(now);
+                slot.ordered.store(0, Ordering::Release);
             }
             is_added
-        })
+        });
+        is_added == Some(true)
     }
 }
 

@@ -7,7 +7,7 @@
 //! The page of the name remembers the end of what was taken. So the values of an other server that has lost its last
 //! ones, as a restored one has, are refused rather than issued again.
 
-use crate::counter::segment::slots::SegmentsSlot;
+use crate::counter::segment::slots::{Segments, SegmentsSlot};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
@@ -200,14 +200,16 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
 
 /// Orders the next segment of a sequence from the worker; waits for it when it is `needed` now.
 #[cold]
-pub fn fetch(sequence: pg_sys::Oid, slot: &SegmentsSlot, needed: bool) {
-    slot.order();
+pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
+    if segments.held(SegmentsSlot::order).is_none() {
+        return;
+    }
     let is_room = has_room_for_worker();
     if needed {
         if !is_room {
             refuse_worker();
         }
-        wait_for_segment(sequence, slot);
+        wait_for_segment(sequence, segments.slot);
     } else if is_room {
         requests().wake_if_possible(&kind());
     }

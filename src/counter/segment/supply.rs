@@ -1,6 +1,6 @@
 //! The background worker of a database that takes segments from the sequences of other servers.
 
-use crate::counter::segment::slots::Segments;
+use crate::counter::segment::slots::{Segments, SegmentsSlot};
 use crate::counter::segment::source::{SET_BACK, SegmentSource, requests};
 use crate::counter::segment::{slots, source};
 use crate::pg::catalog::spi::Row;
@@ -94,7 +94,7 @@ impl SupplyWorker {
         let Some((source, end)) =
             attempt(deadline::REQUEST, read).map_err(|failure| failure.why)?
         else {
-            segments.slot.cancel();
+            segments.held(SegmentsSlot::cancel);
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
@@ -106,7 +106,7 @@ impl SupplyWorker {
         .map_err(|failure| failure.why)?;
         // A source that is away does not make the step grow.
         segments.slot.segment.note_step(count);
-        if segments.supply(values, position, now) {
+        if segments.fill(values, position, now) {
             statistics::note_refill(values.count);
         }
         flush_soon(position);
