@@ -54,11 +54,14 @@ SELECT jsonb_build_object(
       AND w.ev_action::text ~ '{VAR :varno [0-9]+ :varattno 0 '
   ),
   -- Functions of triggers of the tables, which sessions have compiled with the types of before: a statement that changes
-  -- nothing makes each session compile one again. Those of other roles have none.
+  -- nothing makes each session compile one again. Those that the owner cannot alter have none.
   'compiled', (
     SELECT jsonb_agg(DISTINCT jsonb_build_object(
       'name', p.oid::regprocedure::text,
-      'again', CASE WHEN p.proowner = c.relowner THEN format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost) END
+      'again', CASE
+        WHEN p.proowner = c.relowner AND has_schema_privilege(p.proowner, p.pronamespace, 'USAGE')
+          THEN format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost)
+      END
     ))
     FROM pg_trigger AS g
     JOIN pg_class AS c ON c.oid = g.tgrelid

@@ -34,7 +34,7 @@ pub struct Rows {
 #[derive(Debug, Deserialize)]
 pub struct Compiled {
     pub name: String,
-    /// What makes them compile it again; none for the function of another role.
+    /// What makes them compile it again; none for one that the owner cannot alter.
     pub again: Option<String>,
 }
 

@@ -13,6 +13,8 @@ pub struct Query {
     pub text: String,
     /// How many parts it is made of, each as often as it is read.
     pub parts: usize,
+    /// True when a name in it can be that of another table, too.
+    pub is_ambiguous: bool,
 }
 
 /// A table that is not there, or a view that was passed on, as a part of queries.
@@ -33,6 +35,8 @@ pub fn queries(
     rows: &Rows,
     mut use_it: impl FnMut(&Query) -> bool,
 ) {
+    let tables: Vec<Relation> = tables.collect();
+    let shared = shared_names(&tables, views);
     let mut parts: Vec<Part> = Vec::new();
     for (relation, schema, name) in tables {
         if parts.iter().all(|part| part.name != name)
@@ -54,12 +58,13 @@ pub fn queries(
         };
         let part = Part::view(&parts, schema, name, text);
         let with = part.with(&parts);
-        let text = &part.text;
         let query = Query {
             name: one.name.clone(),
-            text: format!("{with}SELECT view.* FROM ({text}) AS view"),
+            text: format!("{with}SELECT view.* FROM ({}) AS view", part.text),
             rest: format!("{with}SELECT"),
             parts: part.weight,
+            is_ambiguous: shared.iter().any(|name| often(text, name) > 0)
+                || parts.iter().any(|part| is_with_item(text, &part.name)),
         };
         if use_it(&query) && parts.iter().all(|part| part.name != *name) {
             parts.push(part);
@@ -67,9 +72,38 @@ pub fn queries(
     }
 }
 
+/// Returns the names that tables or views of several schemas have.
+fn shared_names(tables: &[Relation], views: &[Recreated]) -> Vec<String> {
+    let tables = tables.iter().map(|(_, schema, name)| (schema, name));
+    let views = views.iter().filter_map(|one| one.view.as_ref());
+    let all: Vec<_> = tables
+        .chain(views.map(|(schema, name)| (schema, name)))
+        .collect();
+    let is_shared = |&&(schema, name): &&(&String, &String)| {
+        let mut others = all.iter();
+        others.any(|&(other, same)| same == name && other != schema)
+    };
+    let shared = all.iter().filter(is_shared);
+    shared.map(|&(_, name)| name.clone()).collect()
+}
+
+/// Returns whether a part of the query's own WITH can have that name.
+fn is_with_item(text: &str, name: &str) -> bool {
+    const ENDS: [&str; 4] = [" AS (", " AS MATERIALIZED (", " AS NOT MATERIALIZED (", "("];
+    let mut found = text.match_indices(name);
+    let is_item = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(is_of_name) && ENDS.iter().any(|end| after.starts_with(end))
+    };
+    text.contains("WITH ") && found.any(|(at, _)| is_item(at))
+}
+
+fn is_of_name(of: char) -> bool {
+    of.is_alphanumeric() || "_$\"".contains(of)
+}
+
 /// Returns how often a text has a name, which begins and ends there, and is not that before a column.
 pub fn often(text: &str, name: &str) -> usize {
-    let is_of_name = |of: char| of.is_alphanumeric() || "_$\"".contains(of);
     let ends = |at: &usize| {
         let (before, after) = (&text[..*at], &text[at + name.len()..]);
         !before.ends_with(is_of_name) && !after.starts_with(is_of_name) && !after.starts_with('.')

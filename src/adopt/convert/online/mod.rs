@@ -9,6 +9,7 @@ mod blocks;
 mod build;
 pub mod closure;
 mod columns;
+mod lacks;
 mod meanings;
 mod notes;
 mod obstacles;

@@ -56,7 +56,7 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
             &rows.views,
         ),
         (
-            "These functions of triggers belong to other roles, so they are not compiled again in the swap, after which they can fail in sessions of before: end those, or have their owners use CREATE OR REPLACE FUNCTION then",
+            "These functions of triggers belong to other roles, or are in schemas that the owner may not use, so they are not compiled again in the swap, after which they can fail in sessions of before: end those, or have their owners use CREATE OR REPLACE FUNCTION then",
             &theirs,
         ),
     ];

@@ -4,7 +4,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
 use crate::adopt::convert::online::columns::{self, Direction};
-use crate::adopt::convert::online::rehearsal;
+use crate::adopt::convert::online::{lacks, rehearsal};
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
@@ -51,6 +51,7 @@ impl Closure {
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
+        found.extend(lacks::blockers(self));
         found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));
         if found.is_empty() && !is_ready {
             found.extend(rehearsal::blockers(self, table));

@@ -162,6 +162,10 @@ impl Rehearsal {
         let Query {
             name, rest, text, ..
         } = query;
+        if query.is_ambiguous {
+            self.unclear.push((name.clone(), Unclear::Other));
+            return false;
+        }
         let mut unclear = self.unclear.iter();
         if unclear.any(|(view, _)| views::often(text, view.trim_start_matches("view ")) > 0) {
             self.unclear.push((name.clone(), Unclear::OnGrouped));
@@ -187,6 +191,10 @@ impl Rehearsal {
         if code == Some(Code::ERRCODE_GROUPING_ERROR) {
             self.unclear.push((name.clone(), Unclear::Grouped));
         } else if code.is_none_or(|code| !types.contains(&code)) {
+            // The types of both parts of a recursive query have to be the same.
+            if text.contains("WITH RECURSIVE ") {
+                self.found.push(Unclear::Other.blocker(name));
+            }
             self.unclear.push((name.clone(), Unclear::Other));
         } else {
             let blocker = Blocker::state(
@@ -211,6 +219,7 @@ fn of_tables(closure: &Closure, rows: &Rows) -> Vec<Query> {
             text: format!("SELECT {text}{rest}"),
             rest: format!("SELECT{rest}"),
             parts: 1,
+            is_ambiguous: false,
         })
     };
     let own = |relation: u32| {

@@ -123,6 +123,29 @@ fn what_only_the_swap_could_compare_is_refused() {
             "view public.texts",
             "CREATE VIEW texts AS SELECT id, nullif(email, last) AS x, count(*) FROM grouped GROUP BY id",
         ),
+        // Names that are not only the table's, and parts of a recursive query whose types would differ.
+        (
+            "twin",
+            "view public.texts",
+            "CREATE SCHEMA s; CREATE TABLE s.twin (twin_id int REFERENCES twin);
+             CREATE VIEW texts AS SELECT a.id, chr(b.twin_id) AS x FROM twin AS a, s.twin AS b",
+        ),
+        (
+            "hidden",
+            "view s.hidden",
+            "CREATE VIEW s.hidden AS SELECT id, chr(id) AS x FROM hidden; CREATE VIEW texts AS SELECT 1 AS one",
+        ),
+        (
+            "item",
+            "view public.texts",
+            "CREATE VIEW texts AS WITH item AS (SELECT chr(i.id) AS x FROM item AS i) SELECT x FROM item",
+        ),
+        (
+            "node",
+            "view public.texts",
+            "CREATE VIEW texts AS WITH RECURSIVE place AS (SELECT ctid FROM node), step AS (SELECT 1 AS n UNION ALL SELECT node.id FROM step JOIN node ON node.id = step.n + 1)
+                SELECT n, (SELECT ctid FROM place LIMIT 1) AS c FROM step",
+        ),
     ] {
         session.run(&format!(
             "CREATE TABLE {table} (id serial PRIMARY KEY, email folded, last folded)"

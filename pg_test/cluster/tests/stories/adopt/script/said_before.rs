@@ -105,6 +105,50 @@ fn the_plan_names_what_can_fail_until_the_swap() {
     assert_eq!(refusal.code, "42601");
 }
 
+/// What the owner was deprived of, and what the server refuses to update, is said before the first step, each with what to do:
+/// after that the script runs to its end.
+#[test]
+fn what_the_owner_lacks_is_said_before() {
+    let server = Server::start("what the owner lacks");
+    let mut session = server.connect("postgres");
+    session.run("SET allow_in_place_tablespaces = on");
+    session.run("CREATE TABLESPACE fast LOCATION ''");
+    session.run(
+        "CREATE ROLE keeper LOGIN; CREATE SCHEMA kept AUTHORIZATION keeper; CREATE SCHEMA closed;
+         CREATE FUNCTION closed.note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+         ALTER FUNCTION closed.note() OWNER TO keeper; SET search_path = kept;
+         CREATE TABLE kept.t (id serial PRIMARY KEY, name text); CREATE INDEX quick ON t (id) TABLESPACE fast;
+         CREATE TABLE event (t_id int REFERENCES t); CREATE PUBLICATION all_of FOR ALL TABLES;
+         CREATE TRIGGER note BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION closed.note();
+         ALTER TABLE t OWNER TO keeper; ALTER TABLE event OWNER TO keeper;
+         INSERT INTO t (name) VALUES ('x'); INSERT INTO event VALUES (1);
+         REVOKE UPDATE ON t FROM keeper; SET search_path = public",
+    );
+    let plan = "mint.convert_plan('kept.t', 'id', 'snowflake_next_id(5)')";
+    let found: Vec<String> = session.column(&format!(
+        "SELECT note FROM {plan} WHERE note LIKE 'blocker%'"
+    ));
+    let expected = [
+        "blocker: table kept.event has no replica identity, and publication all_of publishes its updates. The backfill could not update its rows. Use ALTER TABLE kept.event REPLICA IDENTITY FULL, or add a primary key.",
+        "blocker: owner of table kept.t lacks privileges on it. The backfill reads and updates its rows. Use GRANT SELECT, UPDATE ON kept.t TO keeper.",
+        "blocker: owner of index kept.quick cannot create indexes in tablespace fast. The index is built again beside itself. Use GRANT CREATE ON TABLESPACE fast TO keeper for the time of the conversion.",
+    ];
+    assert_eq!(found, expected);
+    session.run(
+        "ALTER TABLE kept.event REPLICA IDENTITY FULL; GRANT SELECT, UPDATE ON kept.t TO keeper; GRANT CREATE ON TABLESPACE fast TO keeper",
+    );
+    let commands: Vec<String> = session.column(&format!(
+        "SELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step"
+    ));
+    let mut keeper = server.connect("postgres");
+    keeper.run("SET SESSION AUTHORIZATION keeper");
+    commands.iter().for_each(|command| keeper.run(command));
+    let kind: String = session.one(
+        "SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 'kept.event'::regclass AND attname = 't_id'",
+    );
+    assert_eq!(kind, "bigint");
+}
+
 /// Unique indexes are built after all others, as each is one more that an INSERT ... ON CONFLICT can fail on.
 #[test]
 fn unique_indexes_are_built_last() {

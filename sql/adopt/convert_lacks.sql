@@ -1,0 +1,50 @@
+-- What the owner of tables lacks to update their rows and to build indexes again, and tables whose rows cannot be updated as
+-- they are published. $1 are the oids of the tables, $2 those of the indexes.
+WITH
+  table_of AS (
+    SELECT c.oid, c.relowner, c.relnamespace, c.relreplident, c.relpersistence, c.oid::regclass::text AS name
+    FROM pg_class AS c
+    WHERE c.oid = ANY ($1::oid[])
+  ),
+  lack (kind, name, of, owner) AS (
+    SELECT 'privilege', t.name, NULL, t.relowner
+    FROM table_of AS t
+    WHERE NOT (
+      has_table_privilege(t.relowner, t.oid, 'SELECT')
+      AND has_table_privilege(t.relowner, t.oid, 'UPDATE')
+    )
+    UNION ALL
+    SELECT 'identity', t.name, quote_ident(min(p.pubname::text)), t.relowner
+    FROM table_of AS t
+    JOIN pg_publication AS p ON p.pubupdate
+    LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid AND r.prrelid = t.oid
+    LEFT JOIN pg_publication_namespace AS z ON z.pnpubid = p.oid AND z.pnnspid = t.relnamespace
+    WHERE (p.puballtables OR r.oid IS NOT NULL OR z.oid IS NOT NULL)
+      -- From PostgreSQL 19 on, the row can be of a table that is not published.
+      AND (to_jsonb(r) ->> 'prexcept')::bool IS NOT TRUE
+      AND t.relpersistence = 'p'
+      AND t.relreplident <> 'f'
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_index AS i
+        WHERE i.indrelid = t.oid
+          AND CASE t.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident END
+      )
+    GROUP BY t.oid, t.name, t.relowner
+    UNION ALL
+    SELECT 'tablespace', c.oid::regclass::text, quote_ident(s.spcname), c.relowner
+    FROM pg_class AS c
+    JOIN pg_tablespace AS s ON s.oid = c.reltablespace
+    WHERE c.oid = ANY ($2::oid[])
+      AND NOT has_tablespace_privilege(c.relowner, s.oid, 'CREATE')
+  )
+SELECT jsonb_agg(
+  jsonb_build_object(
+    'kind', l.kind,
+    'name', l.name,
+    'of', l.of,
+    'owner', quote_ident(pg_get_userbyid(l.owner))
+  )
+  ORDER BY l.kind, l.name
+)
+FROM lack AS l

@@ -1,0 +1,64 @@
+//! What the steps of the script need besides a table that is the owner's: privileges that can be revoked from an owner too, and
+//! rows that can be updated.
+
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::online::closure::Closure;
+use crate::pg::catalog::sql;
+use pgrx::pg_sys;
+use serde::Deserialize;
+
+/// Something that is lacking. All names are quoted.
+#[derive(Debug, Deserialize)]
+struct Lack {
+    #[serde(flatten)]
+    kind: Kind,
+    name: String,
+    owner: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind", content = "of")]
+enum Kind {
+    Privilege,
+    /// A publication.
+    Identity(String),
+    /// A tablespace.
+    Tablespace(String),
+}
+
+/// Returns what is lacking.
+pub fn blockers(closure: &Closure) -> Vec<Blocker> {
+    let tables: Vec<pg_sys::Oid> = closure.places().into_iter().map(|(oid, _)| oid).collect();
+    let indexes = closure.indexes.iter();
+    let indexes: Vec<pg_sys::Oid> = indexes.map(|index| index.oid.into()).collect();
+    let query = include_str!("../../../../sql/adopt/convert_lacks.sql");
+    let lacks: Option<Vec<Lack>> = sql::read_now(query, &[tables.into(), indexes.into()]);
+    lacks.into_iter().flatten().map(Lack::blocker).collect()
+}
+
+impl Lack {
+    fn blocker(self) -> Blocker {
+        let Self { kind, name, owner } = self;
+        match kind {
+            Kind::Privilege => Blocker::state(
+                format!("owner of table {name} lacks privileges on it"),
+                "The backfill reads and updates its rows.",
+                format!("Use GRANT SELECT, UPDATE ON {name} TO {owner}."),
+            )
+            .privilege(),
+            Kind::Identity(publication) => Blocker::state(
+                format!(
+                    "table {name} has no replica identity, and publication {publication} publishes its updates"
+                ),
+                "The backfill could not update its rows.",
+                format!("Use ALTER TABLE {name} REPLICA IDENTITY FULL, or add a primary key."),
+            ),
+            Kind::Tablespace(tablespace) => Blocker::state(
+                format!("owner of index {name} cannot create indexes in tablespace {tablespace}"),
+                "The index is built again beside itself.",
+                format!("Use GRANT CREATE ON TABLESPACE {tablespace} TO {owner} for the time of the conversion."),
+            )
+            .privilege(),
+        }
+    }
+}
