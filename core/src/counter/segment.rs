@@ -212,6 +212,12 @@ impl Segment {
         self.filled.load(Ordering::Acquire) == generation(self.word.load(Ordering::Acquire))
     }
 
+    /// Returns the generation of the values that were put there last: it rises each time.
+    #[must_use]
+    pub fn last_filled(&self) -> u64 {
+        self.filled.load(Ordering::Acquire)
+    }
+
     /// Puts values behind those in use. **One at a time, and only while [`Segment::lacks_next`]**: the caller
     /// holds the page that they were taken from. False when the memory belongs to another.
     pub fn fill(

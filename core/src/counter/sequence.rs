@@ -224,7 +224,7 @@ const MINUTE: Micros = 60_000_000;
 
 /// Returns how many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they
 /// lasted less than a quarter of an hour, half as many after half an hour or more; never below `own`, nor
-/// grown above `most`.
+/// above `most`, unless `own` is.
 #[must_use]
 pub fn adapt(now: u64, lasted: Micros, own: u64, most: u64) -> u64 {
     let wanted = match lasted {
@@ -233,7 +233,7 @@ pub fn adapt(now: u64, lasted: Micros, own: u64, most: u64) -> u64 {
         _ if lasted < 30 * MINUTE => now,
         _ => now / 2,
     };
-    wanted.max(own)
+    wanted.clamp(own, most.max(own))
 }
 
 /// Returns the least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:

@@ -191,6 +191,9 @@ fn leaf_adapts_its_step() {
         step = adapt(step, minutes * 60_000_000, own, 1_000_000);
         assert_eq!(i64::try_from(step), Ok(expected), "{minutes} minutes");
     }
+    // A step that was another sequence's, or of a maximum that was lowered since.
+    assert_eq!(adapt(1_000_000, 60_000_000, 2, 1), 2);
+    assert_eq!(adapt(1_000_000, 60_000_000, 2, 100), 100);
 }
 
 /// By the segment's own notes: the first two take the configured step, and the third looks at how long the

@@ -124,16 +124,17 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
 }
 
 /// Turns to the next segment, which is taken now if no other session has done so.
-fn switch_segment(Segments { slot, owner }: Segments, sequence: pg_sys::Oid) {
+fn switch_segment(segments: Segments, sequence: pg_sys::Oid) {
+    let Segments { slot, owner } = segments;
     match slot.segment.switch(owner, sequence::flush) {
         Switch::Done => {}
         Switch::NotMine => forget(sequence),
         Switch::Unfilled => {
-            slot.segment.note_wait();
+            segments.held(|slot| slot.segment.note_wait());
             let waiting = Wait::Segment.begin(true);
             let open = open(sequence);
             refill(sequence, open, true);
-            slot.segment.note_waited(waiting.span());
+            segments.held(|slot| slot.segment.note_waited(waiting.span()));
         }
     }
 }

@@ -119,23 +119,21 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
-    let (mut is_tried, mut added) = (false, 0);
+    let (mut is_tried, mut added, step) = (false, 0, Cell::new(0));
     let taken = take_from_page(
         &mut sequence,
         segments,
         (&rules, cache),
-        |Segments { slot, .. }, state| {
-            if !slot.segment.lacks_next() {
+        |segments, state| {
+            if !segments.slot.segment.lacks_next() {
                 return None;
             }
             is_tried = true;
-            let step = slot.segment.next_step(now, own, most);
-            let values = rules.take(state, 1, step)?;
-            slot.segment.note_step(step);
-            Some(values)
+            step.set(segments.next_step(now, own, most));
+            rules.take(state, 1, step.get())
         },
         |segments, values, position| {
-            if segments.fill(values, position, now) {
+            if segments.fill(values, step.get(), position, now) {
                 added = values.count;
             }
         },

@@ -234,7 +234,8 @@ fn refuse_moved(sequence: &Sequence) {
 
 fn slot_for(sequence: &Sequence) -> Segments {
     refuse_moved(sequence);
-    let segments = slots::slot_for(SlotKey::new(sequence.identity())).unwrap_or_else(|| {
+    let key = SlotKey::new(sequence.identity());
+    slots::slot_for(key, sequence.tablespace()).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!(
@@ -245,7 +246,5 @@ fn slot_for(sequence: &Sequence) -> Segments {
         .detail("All slots in shared memory are in use.")
         .hint("Increase \"pg_mint.max_segments\" and restart the server.")
         .raise()
-    });
-    segments.slot.note_tablespace(sequence.tablespace());
-    segments
+    })
 }

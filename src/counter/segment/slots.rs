@@ -104,6 +104,14 @@ pub struct Segments {
 }
 
 impl Segments {
+    /// Returns the segments in a slot for its sequence. The caller holds the lock.
+    fn now_in(slot: &'static SegmentsSlot) -> Self {
+        Self {
+            slot,
+            owner: slot.owner.load(Ordering::Relaxed),
+        }
+    }
+
     /// Returns whether the slot still has this owner.
     pub fn is_current(&self) -> bool {
         self.slot.owner.load(Ordering::Acquire) == self.owner
@@ -118,23 +126,30 @@ impl Segments {
     /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. If it has
     /// another owner already, which can be another sequence's, returns the same: whoever draws with it begins again.
     pub fn renewed(self) -> Self {
-        let owner = self.held(|slot| {
+        let slot = self.slot;
+        self.held(|_| {
             slot.renew();
-            slot.owner.load(Ordering::Relaxed)
-        });
-        Self {
-            owner: owner.unwrap_or(self.owner),
-            ..self
-        }
+            Self::now_in(slot)
+        })
+        .unwrap_or(self)
+    }
+
+    /// Returns how many values to take next, of a sequence with this step of its own that grows to `most`.
+    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
+        let own = own.min(LONGEST);
+        let next = self.held(|slot| slot.segment.next_step(now, own, most));
+        next.unwrap_or(own)
     }
 
     /// Adds the next segment. Returns false if there is one, or the slot has another owner: the values are lost. **Under the
     /// page's lock**, or in the one worker of the database, for values from another server.
-    pub fn fill(&self, values: Values, position: Position, now: Micros) -> bool {
+    /// `step`: how many were to be taken.
+    pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) -> bool {
         let is_added = self.held(|slot| {
             let is_added =
                 slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now);
             if is_added {
+                slot.segment.note_step(step);
                 slot.tag.note_use(now);
                 slot.ordered.store(0, Ordering::Release);
             }
@@ -174,11 +189,6 @@ impl SegmentsSlot {
         self.left.store(left, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
         self.noted.store(true, Ordering::Relaxed);
-    }
-
-    /// Records the tablespace of the page's file.
-    pub fn note_tablespace(&self, tablespace: u32) {
-        self.tablespace.store(tablespace, Ordering::Relaxed);
     }
 
     /// Records how much of the sequence was drawn, in percent. Returns whether that is more than before.
@@ -238,9 +248,10 @@ impl SegmentsSlot {
         Some(furthest)
     }
 
-    /// Orders a segment from another server.
-    pub fn order(&self) {
+    /// Orders a segment from another server. Returns the generation of the one before.
+    pub fn order(&self) -> u64 {
         self.ordered.store(1, Ordering::Release);
+        self.segment.last_filled()
     }
 
     /// Cancels the order.
@@ -253,10 +264,9 @@ impl SegmentsSlot {
         self.ordered.load(Ordering::Acquire) == 0 || !self.segment.lacks_next()
     }
 
-    /// Returns how many values to take next. **Under the page's lock.**
-    pub fn next_step(&self, now: Micros, own: u64) -> u64 {
-        let most = settings::segment_max_step();
-        self.segment.next_step(now, own.min(LONGEST), most)
+    /// Returns whether the slot is of this database, as it is now.
+    pub(super) fn is_own(&self) -> bool {
+        self.tag.database() == extension::database() && self.tag.is_of(extension::incarnation())
     }
 
     /// Returns the owner and what `look` reads, if the slot has the same owner before and after.
@@ -279,25 +289,18 @@ pub fn sequence_state(row: SequenceRow) -> SequenceState {
     }
 }
 
-/// Returns the slots of a database.
-fn slots_of(database: u32) -> impl Iterator<Item = &'static SegmentsSlot> {
-    let slots = memory().slots.iter();
-    slots.filter(move |slot| slot.tag.database() == database)
+/// Returns the sequences of this database for which a segment from another server is ordered.
+pub fn orders() -> Vec<(pg_sys::Oid, Segments)> {
+    let order = |slot: &'static SegmentsSlot| {
+        let is_ours = |slot: &SegmentsSlot| slot.is_own() && slot.is_ordered();
+        let (owner, sequence) = slot.read(|slot| is_ours(slot).then(|| slot.tag.sequence()))?;
+        Some((sequence?.into(), Segments { slot, owner }))
+    };
+    memory().slots.iter().filter_map(order).collect()
 }
 
-/// Returns the sequences of a database for which a segment from another server is ordered.
-pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Segments)> {
-    slots_of(database)
-        .filter(|slot| slot.is_ordered())
-        .filter_map(|slot| {
-            let (owner, sequence) = slot.read(|slot| slot.tag.sequence())?;
-            Some((sequence.into(), Segments { slot, owner }))
-        })
-        .collect()
-}
-
-/// Returns the slot of a sequence, or gives it one, if need be that of another sequence.
-pub fn slot_for(key: SlotKey) -> Option<Segments> {
+/// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `tablespace`: of its page's file.
+pub fn slot_for(key: SlotKey, tablespace: u32) -> Option<Segments> {
     count_drawer();
     statistics::map();
     let memory = memory();
@@ -314,10 +317,8 @@ pub fn slot_for(key: SlotKey) -> Option<Segments> {
                 slot
             }
         };
-        Some(Segments {
-            slot,
-            owner: slot.owner.load(Ordering::Relaxed),
-        })
+        slot.tablespace.store(tablespace, Ordering::Relaxed);
+        Some(Segments::now_in(slot))
     })
 }
 
@@ -325,9 +326,10 @@ pub fn slot_for(key: SlotKey) -> Option<Segments> {
 pub fn state(key: SlotKey, is_stale: impl FnOnce(&SegmentsSlot) -> bool) -> Option<SegmentState> {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
-    let slot = memory.locked(|| slot_table::find(set, key))?;
-    let (_, state) = slot.read(|slot| (!is_stale(slot)).then(|| slot.segment.state()))?;
-    state
+    let found = memory.locked(|| slot_table::find(set, key).map(Segments::now_in))?;
+    let look = |slot: &SegmentsSlot| (!is_stale(slot)).then(|| slot.segment.state());
+    let (owner, state) = found.slot.read(look)?;
+    state.filter(|_| owner == found.owner)
 }
 
 /// Drops the segments of a sequence, also the one in use.
@@ -355,10 +357,10 @@ pub(super) fn most() -> usize {
 
 /// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.
 pub fn states() -> Vec<(u32, Micros, SegmentState)> {
-    let incarnation = extension::incarnation();
-    let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
-    let state = |slot: &'static SegmentsSlot| {
-        slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
+    let state = |slot: &SegmentsSlot| {
+        let state = || (slot.tag.sequence(), slot.tag.used(), slot.segment.state());
+        slot.is_own().then(state)
     };
-    slots.filter_map(|slot| Some(state(slot)?.1)).collect()
+    let slots = memory().slots.iter();
+    slots.filter_map(|slot| slot.read(state)?.1).collect()
 }

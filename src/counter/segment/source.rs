@@ -201,23 +201,27 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
 /// Orders the next segment of a sequence from the worker; waits for it when it is `needed` now.
 #[cold]
 pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
-    if segments.held(SegmentsSlot::order).is_none() {
+    let Some(before) = segments.held(SegmentsSlot::order) else {
         return;
-    }
+    };
     let is_room = has_room_for_worker();
     if needed {
         if !is_room {
             refuse_worker();
         }
-        wait_for_segment(sequence, segments.slot);
+        wait_for_segment(sequence, segments, before);
     } else if is_room {
         requests().wake_if_possible(&kind());
     }
 }
 
-fn wait_for_segment(sequence: pg_sys::Oid, slot: &SegmentsSlot) {
+/// Waits for the segment after `before`. Whoever has lost the slot, or what came, to others begins again.
+fn wait_for_segment(sequence: pg_sys::Oid, segments: Segments, before: u64) {
     let requests = requests();
-    let supplied = requests.wait_for(&kind(), || true, || slot.is_supplied().then_some(()));
+    let slot = segments.slot;
+    let is_over =
+        || slot.is_supplied() || slot.segment.last_filled() != before || !segments.is_current();
+    let supplied = requests.wait_for(&kind(), || true, || is_over().then_some(()));
     if supplied.is_none() {
         let (detail, hint) = match reason_for(sequence, requests) {
             Some(reason) if reason.contains(SET_BACK) => (last_failure(&reason), SET_BEYOND),
@@ -276,7 +280,7 @@ pub fn requests() -> &'static Mailbox {
     let found = find_supplier(database).or_else(|| {
         memory.locked(|| {
             find_supplier(database).or_else(|| {
-                let idle = |supplier: &&Supplier| !supplier.requests.has_worker();
+                let idle = |supplier: &&Supplier| !supplier.requests.is_served_or_started();
                 let free = find_supplier(0).or_else(|| memory.slots.iter().find(idle))?;
                 free.database.store(database, Ordering::Release);
                 Some(free)

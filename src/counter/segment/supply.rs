@@ -3,6 +3,7 @@
 use crate::counter::segment::slots::{Segments, SegmentsSlot};
 use crate::counter::segment::source::{SET_BACK, SegmentSource, requests};
 use crate::counter::segment::{slots, source};
+use crate::counter::settings;
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::error;
@@ -64,7 +65,7 @@ impl SupplyWorker {
     fn take_ordered(&mut self) -> bool {
         let requests = requests();
         let requested = requests.last();
-        let orders = slots::orders(extension::database());
+        let orders = slots::orders();
         let mut failures = BTreeMap::new();
         for &(sequence, segments) in orders.iter().take_while(|_| !lifecycle::must_leave()) {
             let oid = sequence.to_u32();
@@ -98,15 +99,14 @@ impl SupplyWorker {
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let count = segments.slot.next_step(now, source.place.step);
+        let count = segments.next_step(now, source.place.step, settings::segment_max_step());
         let values = self.request(&source, count, end)?;
         let position = attempt(deadline::REQUEST, || {
             source::set_end(sequence, values.last())
         })
         .map_err(|failure| failure.why)?;
         // A source that is away does not make the step grow.
-        segments.slot.segment.note_step(count);
-        if segments.fill(values, position, now) {
+        if segments.fill(values, count, position, now) {
             statistics::note_refill(values.count);
         }
         flush_soon(position);

@@ -22,10 +22,10 @@ pub fn reset_statistics() {
     made_slots().for_each(|slot| slot.segment.reset_statistics());
 }
 
-/// Returns the slots of this database.
-fn own_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
-    let (database, incarnation) = (extension::database(), extension::incarnation());
-    made_slots().filter(move |slot| slot.tag.database() == database && slot.tag.is_of(incarnation))
+/// Returns what `look` reads of each slot of this database.
+fn own_slots<T>(look: impl Fn(&SegmentsSlot) -> T) -> impl Iterator<Item = T> {
+    let look = move |slot: &SegmentsSlot| slot.is_own().then(|| look(slot));
+    made_slots().filter_map(move |slot| slot.read(&look)?.1)
 }
 
 /// The segments of a sequence of this database that are in memory.
@@ -41,14 +41,13 @@ pub struct Drawn {
 /// Returns the sequences of which at least that many percent were drawn, or else the one of which most was, in descending
 /// order. Temporary ones do not count.
 pub fn drawn(at_least: u8) -> Vec<Drawn> {
-    let mut slots: Vec<_> = own_slots().map(|slot| (slot.percent(), slot)).collect();
+    let mut slots: Vec<_> = own_slots(|slot| (slot.percent(), slot.tag.page())).collect();
     slots.sort_unstable_by_key(|&(percent, _)| Reverse(percent));
     let mut all = Vec::new();
-    for (percent, slot) in slots {
+    for (percent, (sequence, file)) in slots {
         if percent < at_least && !all.is_empty() {
             break;
         }
-        let (sequence, file) = slot.tag.page();
         let sequence = sequence.into();
         // A sequence that was altered has another file, and another slot.
         let is_current = relation::file(sequence) == Some(file.into());
@@ -69,7 +68,7 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
 
 /// Returns whether this database wants a segment of another server, and has no worker to request it.
 pub fn lacks_supplier() -> bool {
-    own_slots().any(SegmentsSlot::is_ordered) && !source::is_served()
+    own_slots(SegmentsSlot::is_ordered).any(|is_ordered| is_ordered) && !source::is_served()
 }
 
 /// Returns whether values were taken that only a worker gives back at a shutdown, and there is none.

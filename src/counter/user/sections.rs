@@ -264,7 +264,11 @@ pub fn list() -> Vec<SectionRow> {
         let slots = memory.slots.iter().enumerate();
         slots
             .filter(|(_, slot)| slot.tag.database() == database && slot.tag.is_of(incarnation))
-            .map(|(place, slot)| (place, slot, slot.tag.sequence(), slot.tag.used()))
+            .map(|(place, slot)| {
+                let bounds = &slot.section.bounds;
+                let seen = (slot.tag.sequence(), slot.tag.used());
+                (place, seen, (bounds.floor(), bounds.value()))
+            })
             .collect()
     });
     if found.is_empty() {
@@ -272,15 +276,15 @@ pub fn list() -> Vec<SectionRow> {
     }
     users::map_parts();
     let users = users::table().users_by_section(memory.slots.len());
-    let row = |(place, slot, sequence, used): (usize, &SectionSlot, u32, Micros)| {
+    let row = |(place, (sequence, used), (floor, ceiling)): (usize, (u32, Micros), (i64, i64))| {
         let (family, column) = relation::identity_of(sequence.into())?;
         let may_see = privilege::any(family, pg_sys::ACL_INSERT | pg_sys::ACL_SELECT)
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into());
         may_see.then_some(SectionRow {
             family,
             section: i32::try_from(column).ok()? - 1,
-            floor: slot.section.bounds.floor(),
-            ceiling: slot.section.bounds.value(),
+            floor,
+            ceiling,
             users: users.get(place).copied().unwrap_or(0),
             used,
         })

@@ -135,11 +135,6 @@ impl Mailbox {
         self.worker.load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether there is a worker, or one was started and is not there yet.
-    pub fn has_worker(&self) -> bool {
-        self.is_served() || self.started.load(Ordering::Relaxed) != 0
-    }
-
     /// Makes a request, and returns its number.
     fn request(&self, kind: &WorkerKind) -> u64 {
         let number = self.last.fetch_add(1, Ordering::AcqRel) + 1;
@@ -169,6 +164,10 @@ impl Mailbox {
             if !counted && counts() {
                 counted = true;
                 number = self.request(kind);
+            }
+            // One that was about to end did not see the request.
+            if !self.is_served_or_started() {
+                self.wake_if_possible(kind);
             }
             clock::pause(POLL, kind.event);
         }

@@ -267,33 +267,6 @@ fn many_sequences_share_few_slots() {
     assert_unique(&drawn);
 }
 
-/// Sessions that were about to write to a slot when it went to another sequence write nothing to it: each sequence has a range
-/// of its own, and returns values of that.
-#[test]
-fn sequences_that_share_slots_keep_their_values() {
-    let server = Server::build("stolen places")
-        .conf("pg_mint.max_segments = 16")
-        .start();
-    let mut session = server.connect("postgres");
-    session.run(
-        "DO $$ BEGIN FOR n IN 1..40 LOOP
-            EXECUTE format('CREATE SEQUENCE tag%s MINVALUE %s CACHE 2', n, n * 1000000000::bigint);
-        END LOOP; END $$",
-    );
-    let each = count(100_000, 8_000);
-    let draw = format!(
-        "SELECT CASE value / 1000000000 WHEN tag THEN value ELSE -value END
-         FROM (SELECT tag, segment_next(('tag' || tag)::regclass) AS value
-               FROM (SELECT 1 + floor(random() * 40)::bigint AS tag FROM generate_series(1, {each})) AS t) AS d"
-    );
-    let drawn = draw_at_once(&server, "postgres", 16, |session, _| session.column(&draw));
-    let foreign = drawn.iter().flatten().filter(|value| **value < 0).count();
-    assert_eq!(foreign, 0, "values of other sequences");
-    assert_unique(&drawn);
-    let counted: i64 = session.one("SELECT segment_values FROM mint.stats");
-    assert_eq!(counted, 16 * each as i64);
-}
-
 /// Many more users than there is memory for, with ids from all of 64 bits: an evicted user skips numbers and repeats none.
 #[test]
 fn millions_of_users_in_bounded_memory() {

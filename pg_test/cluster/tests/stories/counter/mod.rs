@@ -6,5 +6,6 @@ mod draws;
 mod restarts;
 mod set_back;
 mod set_sequences;
+mod shared_slots;
 mod sources;
 mod user_locks;
