@@ -5,7 +5,7 @@ use crate::counter::segment::source::{SET_BACK, SegmentSource, requests};
 use crate::counter::segment::{slots, source};
 use crate::counter::settings;
 use crate::pg::catalog::spi::Row;
-use crate::pg::catalog::{extension, sql};
+use crate::pg::catalog::sql;
 use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::pg::sequence::flush_soon;

@@ -2,8 +2,8 @@
 
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
 use crate::counter::segment::{slots, source};
+use crate::pg::catalog::relation;
 use crate::pg::catalog::sequence::definition;
-use crate::pg::catalog::{extension, relation};
 use pgrx::pg_sys;
 use std::cmp::Reverse;
 

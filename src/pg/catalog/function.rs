@@ -150,7 +150,7 @@ pub fn executable(function: pg_sys::Oid) -> Executable {
     }
 }
 
-/// Raises the server's own error unless the user may call a function.
+/// Raises the server's own error unless the user may call a function, and asks the modules that the server asks of a call.
 pub fn demand(function: pg_sys::Oid) {
     if executable(function) == Executable::No {
         let name = charset::c_string(&name(function).unwrap_or_default());
@@ -160,6 +160,13 @@ pub fn demand(function: pg_sys::Oid) {
         );
         // SAFETY: raises an error with a copy of the name.
         relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
+    }
+    // SAFETY: a hook that is called only where there is one, as the server does; it can raise an error.
+    unsafe {
+        let hook = pg_sys::object_access_hook;
+        if hook.is_some() {
+            pg_sys::RunFunctionExecuteHook(function);
+        }
     }
 }
 
