@@ -1,5 +1,5 @@
 -- What the owner of tables lacks to update their rows and to build indexes again, and tables whose rows cannot be updated as
--- they are published. $1 are the oids of the tables, $2 those of the indexes.
+-- they are published, and names of successors that are taken. $1 are the oids of the tables, $2 those of the indexes.
 WITH
   table_of AS (
     SELECT c.oid, c.relowner, c.relnamespace, c.relreplident, c.relpersistence, c.oid::regclass::text AS name
@@ -37,6 +37,17 @@ WITH
     JOIN pg_tablespace AS s ON s.oid = c.reltablespace
     WHERE c.oid = ANY ($2::oid[])
       AND NOT has_tablespace_privilege(c.relowner, s.oid, 'CREATE')
+    UNION ALL
+    SELECT 'taken', c.oid::regclass::text, o.oid::regclass::text, c.relowner
+    FROM pg_class AS c
+    JOIN pg_index AS i ON i.indexrelid = c.oid
+    JOIN pg_class AS o ON o.relnamespace = c.relnamespace AND o.relname = format('mint_%s', c.oid)::name
+    WHERE c.oid = ANY ($2::oid[])
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_index AS b
+        WHERE b.indexrelid = o.oid AND b.indrelid = i.indrelid
+      )
   )
 SELECT jsonb_agg(
   jsonb_build_object(

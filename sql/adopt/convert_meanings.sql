@@ -4,7 +4,8 @@
 -- The server prints no operator for JOIN USING, NULLIF, IS DISTINCT FROM and CASE, and no types of the parameters of a
 -- function. So trees are compared: the functions and operators in them. Those of the server itself are here by their names,
 -- and with one name for all types of integers and of their arrays; its casts are left out, as they follow from the types.
--- Functions that take any type and return another value for each one are here with the type of their argument.
+-- Functions that take any type and return another value for each one are here with the type of their argument, and constants
+-- with theirs.
 
 WITH
   relation AS (
@@ -107,6 +108,19 @@ WITH
       ':funcid +?(1619|1269) [^()]*?:args [(].*?:[a-z]*type ([0-9]+) ',
       'g'
     ) AS f (part)
+    UNION ALL
+    -- Constants by their bytes, unless these name an object: a type can print a value that it reads as another.
+    SELECT
+      t.name,
+      format(
+        'constant of type %s%s',
+        y.oid::regtype,
+        CASE WHEN e.typtype <> 'c' AND NOT starts_with(e.typname::text, 'reg') THEN ' ' || f.part[2] END
+      )
+    FROM tree AS t
+    CROSS JOIN LATERAL regexp_matches(t.tree, ':consttype ([0-9]+) [^{}]*:constvalue (<>|[0-9]+ [[][-0-9 ]+)', 'g') AS f (part)
+    JOIN pg_type AS y ON y.oid = f.part[1]::oid
+    JOIN pg_type AS e ON e.oid = CASE y.typelem WHEN 0 THEN y.oid ELSE y.typelem END
   )
 SELECT jsonb_object_agg(
   t.name,

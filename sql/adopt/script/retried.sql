@@ -1,6 +1,6 @@
 -- Statements in one transaction that is short and gives up its locks early, again and again, with the privileges of the
 -- owner of the tables. $locks$ is lock.sql for each table. Texts that the server has printed of expressions are read
--- with the names with which they were printed.
+-- with the settings with which they were printed.
 --
 -- An attempt waits for autovacuum first, in a mode that no client waits behind: autovacuum gives way only after
 -- deadlock_timeout. For all tables together it then waits for less than that: a client that has one of them and waits for
@@ -12,7 +12,7 @@ DECLARE
   began pg_catalog.timestamptz;$variables$
 BEGIN
   SET LOCAL ROLE $owner$;
-  SET LOCAL search_path TO pg_catalog, pg_temp;
+  PERFORM pg_catalog.set_config(one.name, one.value, true) FROM (VALUES $settings$) AS one (name, value);
   FOR attempt IN 1..120 LOOP
     BEGIN
       PERFORM pg_catalog.set_config('lock_timeout', vacuum, true);

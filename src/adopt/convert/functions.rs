@@ -6,8 +6,7 @@ use crate::adopt::convert::online::script;
 use crate::adopt::convert::plan::PlanRow;
 use crate::adopt::convert::run::Patience;
 use crate::adopt::convert::table::TargetTable;
-use crate::adopt::convert::{checks, plan, record, revert, run};
-use crate::pg::backend::guc;
+use crate::adopt::convert::{checks, plan, record, revert, run, texts};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{inform, report, required, warn};
@@ -42,8 +41,7 @@ fn convert_plan(
         name!(note, Option<DecodedText>),
     ),
 > {
-    // Literals of the server and of the script are of one form, which is read alike in any session.
-    let rows = guc::with(&[(c"standard_conforming_strings", c"on")], || {
+    let rows = texts::fixed(|| {
         let table = find(table_name, column_name);
         plan_of(&table, new_default.map(|text| text.0).as_deref())
     });
@@ -62,7 +60,7 @@ fn convert_plan(
     }))
 }
 
-/// Plans a conversion, or without a new default the way back. No id is minted.
+/// Plans a conversion, or without a new default the way back. For a script one id is minted, and lost: its last step would fail long after the first one.
 fn plan_of(table: &TargetTable, new_default: Option<&str>) -> Vec<PlanRow> {
     let closure = Closure::of(table);
     match new_default {
@@ -106,7 +104,7 @@ fn convert(
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
     // As in the plan: the statement that is returned has the default of before as the server prints it.
-    let way_back = guc::with(&[(c"standard_conforming_strings", c"on")], || {
+    let way_back = texts::fixed(|| {
         let table = find(table_name, column_name);
         let new_default = required(new_default, "new_default").0;
         run::refuse_blocked(&table);
@@ -137,8 +135,11 @@ fn convert_revert(
 ) -> bool {
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
-    let table = find(table_name, column_name);
-    let was_converted = revert::revert(&table, patience);
+    let (table, was_converted) = texts::fixed(|| {
+        let table = find(table_name, column_name);
+        let was_converted = revert::revert(&table, patience);
+        (table, was_converted)
+    });
     if !was_converted {
         inform(format!("{} is not converted, skipping", table.what()));
     } else if table.fixed_by.as_deref() == Some("key") {

@@ -84,7 +84,13 @@ impl NewDefault {
         let floor = self.floor(table);
         // By the type of the column, which can be a domain that refuses the ids: but for the checks of other roles, which would
         // run as the owner.
-        let cast = format!("({})::{}", self.text, table.column().type_name);
+        let column = table.column();
+        let type_name = if column.is_narrow() {
+            "int8"
+        } else {
+            &column.type_name
+        };
+        let cast = format!("({})::{type_name}", self.text);
         let id = if table.column().has_foreign_domain {
             &self.text
         } else {
@@ -109,10 +115,13 @@ impl NewDefault {
 
     /// Returns whether a relation is a constant of the call, as the sequence that it draws from is.
     pub fn names(&self, relation: u32) -> bool {
-        let arguments = &self.call.arguments;
-        arguments
-            .iter()
-            .any(|argument| argument.relation == Some(relation.into()))
+        self.relations().any(|of| of == relation.into())
+    }
+
+    /// Returns the relations that are constants of the call.
+    pub fn relations(&self) -> impl Iterator<Item = pg_sys::Oid> {
+        let arguments = self.call.arguments.iter();
+        arguments.filter_map(|argument| argument.relation)
     }
 
     /// Returns the function that it calls.

@@ -16,4 +16,5 @@ mod rows;
 mod run;
 mod steps;
 mod table;
+mod texts;
 mod views;

@@ -5,8 +5,11 @@ use crate::adopt::convert::checks::expressions;
 use crate::adopt::convert::checks::partitions;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::checks::shown;
-use crate::adopt::convert::generator::Floor;
+use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::table::TargetTable;
+use crate::pg::backend::transaction;
+use crate::pg::catalog::sql;
+use crate::pg::datum::text::DecodedText;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -59,6 +62,23 @@ pub fn show(table: &TargetTable, floor: Floor) -> Option<Blocker> {
         return None;
     };
     shown::fail(table, floor.saturating_add(1))
+}
+
+/// Mints an id as the conversion does before it takes its locks, which is lost. Returns the error of that, or what the ids meet;
+/// nothing where no id can be minted.
+pub fn try_out(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
+    let query = "SELECT current_setting('transaction_read_only')";
+    if sql::ask_with::<DecodedText>(query, &[])?.0 == "on" {
+        return None;
+    }
+    match transaction::undone(|| generator.try_out(table)) {
+        Ok(floor) => meet(table, floor),
+        Err(error) => Some(Blocker::state(
+            format!("the new default of {} raises an error", table.what()),
+            format!("The error is: {}.", transaction::message(&error)),
+            "The last step would raise it: use a default that the owner of the table can evaluate.",
+        )),
+    }
 }
 
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {

@@ -2,9 +2,12 @@
 
 use crate::adopt::convert::online::closure::LinkedColumn;
 use crate::adopt::convert::online::meanings;
+use crate::adopt::convert::texts;
 use crate::pg::catalog::sql;
 
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
+const FIX_SETTINGS: &str = include_str!("../../../../sql/adopt/script/fix_settings.sql");
+const RESTORE_SETTINGS: &str = include_str!("../../../../sql/adopt/script/restore_settings.sql");
 const LOCK: &str = include_str!("../../../../sql/adopt/script/lock.sql");
 const AS_OWNER: &str = include_str!("../../../../sql/adopt/script/as_owner.sql");
 const COPY: &str = include_str!("../../../../sql/adopt/script/copy.sql");
@@ -37,10 +40,16 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled(&free.unwrap_or_default())
 }
 
-/// What goes around a statement that cannot be in a block and has expressions as the server prints them: another role could
-/// have a function in the search path that would be called instead.
-pub const NAMES_OF_SERVER: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('mint_script.search_path', pg_catalog.current_setting('search_path'::pg_catalog.text), false); SET search_path TO pg_catalog, pg_temp; END $$";
-pub const NAMES_OF_BEFORE: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_script.search_path'::pg_catalog.text), false); END $$";
+/// Returns what goes before a statement that cannot be in a block and has expressions as the server prints them: another role
+/// could have a function in the search path that would be called instead.
+pub fn fix_settings() -> String {
+    fill(FIX_SETTINGS, &[("settings", &texts::rows())])
+}
+
+/// Returns what goes after it.
+pub fn restore_settings() -> String {
+    fill(RESTORE_SETTINGS, &[])
+}
 
 /// What a block keeps of a sequence.
 pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
@@ -104,6 +113,7 @@ pub fn retried_between(
         RETRIED,
         &[
             ("variables", &variables),
+            ("settings", &texts::rows()),
             ("owner", owner),
             ("tables", &tables.join(", ")),
             ("locks", &locks.collect::<Vec<_>>().join("\n")),

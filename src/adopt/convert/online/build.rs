@@ -82,14 +82,14 @@ pub fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
         let Some(build) = columns::index(closure, index, way) else {
             continue;
         };
-        let has_names = index.has_expression();
-        if has_names {
-            rows.push(PlanRow::runs("index", blocks::NAMES_OF_SERVER.to_owned()));
+        let has_texts = index.has_expression();
+        if has_texts {
+            rows.push(PlanRow::runs("index", blocks::fix_settings()));
         }
         let row = PlanRow::runs("index", build).locking(table, "SHARE UPDATE EXCLUSIVE");
         rows.push(row.taking(bytes, BUILDS));
-        if has_names {
-            rows.push(PlanRow::runs("index", blocks::NAMES_OF_BEFORE.to_owned()));
+        if has_texts {
+            rows.push(PlanRow::runs("index", blocks::restore_settings()));
         }
     }
     linked_checks(closure, way, rows);

@@ -1,5 +1,5 @@
-//! What the steps of the script need besides a table that is the owner's: privileges that can be revoked from an owner too, and
-//! rows that can be updated.
+//! What the steps of the script need besides a table that is the owner's: privileges that can be revoked from an owner too, rows
+//! that can be updated, and names.
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::closure::Closure;
@@ -24,6 +24,8 @@ enum Kind {
     Identity(String),
     /// A tablespace.
     Tablespace(String),
+    /// What has the name of a successor.
+    Taken(String),
 }
 
 /// Returns what is lacking.
@@ -59,6 +61,11 @@ impl Lack {
                 format!("Use GRANT CREATE ON TABLESPACE {tablespace} TO {owner} for the time of the conversion."),
             )
             .privilege(),
+            Kind::Taken(other) => Blocker::state(
+                format!("the name of relation {other} is needed for an index"),
+                format!("Index {name} is built again beside itself, under that name."),
+                "Rename that relation, or drop it.",
+            ),
         }
     }
 }

@@ -43,6 +43,11 @@ pub fn index(table: &str, name: &str) -> String {
     format!("index \"{name}\" of table {table}")
 }
 
+/// Returns whether it is a constant, whose value does not depend on the types of columns.
+pub fn is_constant(call: &str) -> bool {
+    call.starts_with("constant ")
+}
+
 /// Returns whether something that is called is not of the server itself: it has no name here.
 pub fn is_other(call: &str) -> bool {
     !call.ends_with(')')

@@ -4,6 +4,7 @@ use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::plan::{self, PlanRow};
 use crate::adopt::convert::rows::Rows;
 use crate::pg::catalog::sql;
+use crate::pg::datum::text::DecodedText;
 use std::collections::BTreeSet;
 
 /// Returns what programs and their owners must know, and what can fail until the swap.
@@ -64,7 +65,23 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}.", names.join(", ")));
-    plan::checked(replication(closure).into_iter().chain(notes).chain(lists))
+    let timeout = timeout();
+    plan::checked(
+        replication(closure)
+            .into_iter()
+            .chain(notes)
+            .chain(timeout)
+            .chain(lists),
+    )
+}
+
+/// Returns what to know of a limit on the time of a statement, which the backfill and the build of an index can exceed.
+fn timeout() -> Option<String> {
+    let query = "SELECT nullif(current_setting('statement_timeout'), '0')";
+    let limit = sql::ask_with::<DecodedText>(query, &[])?.0;
+    Some(format!(
+        "warning: statement_timeout is {limit}, and ends a backfill or the build of an index that takes longer: use SET statement_timeout TO 0 before."
+    ))
 }
 
 /// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:

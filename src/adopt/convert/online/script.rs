@@ -112,6 +112,7 @@ fn of_new_ids(
     new_ids::meet(table, floor)
         .or_else(|| others.find_map(|(_, part)| new_ids::fit(part, floor)))
         .or_else(|| new_ids::show(table, floor))
+        .or_else(|| new_ids::try_out(table, generator))
 }
 
 /// Plans the way back: to the columns of before, or only without the shadows if there was no swap yet.

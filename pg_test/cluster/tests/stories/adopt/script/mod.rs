@@ -3,3 +3,4 @@
 mod drawn_ids;
 mod resumed;
 mod said_before;
+mod settings;
