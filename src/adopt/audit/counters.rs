@@ -124,7 +124,8 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
         // At its end it returns nothing more, and beyond it cannot be set.
         found.push(if max < end {
             finding.corrected_by(format!(
-                "SELECT pg_catalog.setval({}, {max});",
+                // Another column can have set it further meanwhile.
+                "SELECT pg_catalog.setval({}, pg_catalog.int8larger({max}, last_value)) FROM {sequence};",
                 sql::literal(&sequence)
             ))
         } else {

@@ -135,3 +135,21 @@ fn tables_that_change_meanwhile_do_no_harm() {
         assert!(!server.log().contains(sign), "{sign} in the log");
     }
 }
+
+/// Of two tables that draw from one sequence, each has a largest id: the corrections of both leave the larger one, in any order.
+#[test]
+fn no_correction_takes_a_sequence_back() {
+    let server = Server::start("corrected twice");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE SEQUENCE s; CREATE TABLE a (id bigint PRIMARY KEY DEFAULT nextval('s')); CREATE TABLE b (LIKE a INCLUDING ALL);
+         INSERT INTO a VALUES (2000); INSERT INTO b VALUES (50)",
+    );
+    let commands: Vec<String> = ["a", "b"]
+        .iter()
+        .map(|table| session.one(&format!("SELECT command FROM mint.audit('{table}', 'id') WHERE finding = 'sequence is behind the ids'")))
+        .collect();
+    commands.iter().for_each(|command| session.run(command));
+    let next: i64 = session.one("SELECT nextval('s')");
+    assert_eq!(next, 2001);
+}
