@@ -2,11 +2,11 @@
 
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::online::closure::Closure;
-use crate::adopt::convert::online::script;
+use crate::adopt::convert::online::{script, texts};
 use crate::adopt::convert::plan::PlanRow;
 use crate::adopt::convert::run::Patience;
 use crate::adopt::convert::table::TargetTable;
-use crate::adopt::convert::{checks, plan, record, revert, run, texts};
+use crate::adopt::convert::{checks, plan, record, revert, run};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{inform, report, required, warn};

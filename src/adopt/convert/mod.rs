@@ -16,5 +16,4 @@ mod rows;
 mod run;
 mod steps;
 mod table;
-mod texts;
 mod views;

@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::online::closure::LinkedColumn;
 use crate::adopt::convert::online::meanings;
-use crate::adopt::convert::texts;
+use crate::adopt::convert::online::texts;
 use crate::pg::catalog::sql;
 
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");

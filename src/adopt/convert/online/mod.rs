@@ -16,3 +16,4 @@ mod obstacles;
 mod rehearsal;
 pub mod script;
 mod swap;
+pub mod texts;
