@@ -3,7 +3,7 @@
 
 DO $block$
 BEGIN
-  IF (pg_catalog.current_setting('mint_script.settings'::pg_catalog.text, true) OPERATOR(pg_catalog.<>) ''::pg_catalog.text) IS NOT TRUE THEN
+  IF pg_catalog.current_setting('mint_script.settings'::pg_catalog.text, true) OPERATOR(pg_catalog.<>) ''::pg_catalog.text IS NOT TRUE THEN
     PERFORM pg_catalog.set_config('mint_script.settings', pg_catalog.jsonb_object_agg(one.name, pg_catalog.current_setting(one.name))::pg_catalog.text, false)
     FROM (VALUES $settings$) AS one (name, value);
   END IF;

@@ -77,9 +77,9 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
 
 /// Returns what to know of a limit on the time of a statement, which the backfill and the build of an index can exceed.
 fn timeout() -> Option<String> {
-    let query = "SELECT nullif(current_setting('statement_timeout'), '0')";
+    let query = "SELECT pg_catalog.current_setting('statement_timeout'::pg_catalog.text)";
     let limit = sql::ask_with::<DecodedText>(query, &[])?.0;
-    Some(format!(
+    (limit != "0").then(|| format!(
         "warning: statement_timeout is {limit}, and ends a backfill or the build of an index that takes longer: use SET statement_timeout TO 0 before."
     ))
 }
