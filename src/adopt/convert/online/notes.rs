@@ -65,18 +65,11 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}.", names.join(", ")));
-    let timeout = timeout();
-    plan::checked(
-        replication(closure)
-            .into_iter()
-            .chain(notes)
-            .chain(timeout)
-            .chain(lists),
-    )
+    plan::checked(replication(closure).into_iter().chain(notes).chain(lists))
 }
 
 /// Returns what to know of a limit on the time of a statement, which the backfill and the build of an index can exceed.
-fn timeout() -> Option<String> {
+pub fn timeout() -> Option<String> {
     let query = "SELECT pg_catalog.current_setting('statement_timeout'::pg_catalog.text)";
     let limit = sql::ask_with::<DecodedText>(query, &[])?.0;
     (limit != "0").then(|| format!(

@@ -61,6 +61,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         return blockers;
     }
     let mut rows = notes::of(closure);
+    rows.extend(plan::checked(notes::timeout()));
     if !is_ready {
         let found = Mentions::find(table.relations(), table.sequence_oids());
         rows.extend(plan::checked(plan::mentions(&found)));
