@@ -1,6 +1,6 @@
 -- What is parsed again with a column of another type, and calls what could then be another object of that name, or has values
--- of a type of another role: one jsonb, see src/adopt/convert/checks/rebound.rs. $1 has the oids of tables, $2 the numbers of their columns, $3 whether only checks
--- are meant.
+-- of a type of a user: one jsonb, see src/adopt/convert/checks/rebound.rs. $1 has the oids of tables, $2 the numbers of their
+-- columns, $3 whether only checks are meant.
 --
 -- The server prints each argument of a function or an operator with its cast. So the text means another one only if it
 -- takes an integer, or any type; if there is a namesake, or others than the owner can create one in its schema.
@@ -77,9 +77,9 @@ WITH RECURSIVE
         WHERE f.class = 'pg_rewrite'::regclass AND r.oid = f.object AND c.relowner <> (TABLE owner)
       )
   ),
-  -- The types of constants and casts, with all that values of these are made of.
+  -- The types of constants and casts.
   type AS (
-    SELECT c.class, c.object, c.refobjid AS named, c.refobjid AS oid
+    SELECT c.class, c.object, c.refobjid AS oid
     FROM called AS c
     WHERE c.refclassid = 'pg_type'::regclass
       AND c.refobjid >= 16384
@@ -96,30 +96,6 @@ WITH RECURSIVE
             WHERE y.oid = k.contypid AND NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
           ))
       )
-    UNION
-    SELECT t.class, t.object, t.named, n.oid
-    FROM type AS t
-    JOIN pg_type AS y ON y.oid = t.oid
-    CROSS JOIN LATERAL (
-      SELECT unnest(ARRAY[y.typelem, y.typbasetype])
-      UNION ALL
-      SELECT a.atttypid
-      FROM pg_attribute AS a
-      WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-      UNION ALL
-      SELECT r.rngsubtype
-      FROM pg_range AS r
-      WHERE y.oid IN (r.rngtypid, r.rngmultitypid)
-    ) AS n (oid)
-    WHERE n.oid >= 16384
-  ),
-  -- The owner of a domain, a composite or a range adds what reads its values, as checks.
-  foreign_type AS (
-    SELECT t.class, t.object, t.named, min(y.typowner) AS typowner
-    FROM type AS t
-    JOIN pg_type AS y ON y.oid = t.oid
-    WHERE y.typtype NOT IN ('b', 'e') AND NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
-    GROUP BY t.class, t.object, t.named
   ),
   -- Functions and operators by their arguments, and types into which integers are cast by what their owners say.
   loose AS (
@@ -168,24 +144,23 @@ WITH RECURSIVE
     JOIN pg_cast AS k ON k.casttarget = y.oid
     WHERE NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
   )
-SELECT jsonb_agg(DISTINCT one.text)
+SELECT jsonb_agg(DISTINCT jsonb_build_object(
+  'object', pg_describe_object(one.class, one.object, 0),
+  -- The rule of a view is the view.
+  'key', jsonb_build_array(
+    CASE WHEN r.oid IS NULL THEN one.class ELSE 'pg_class'::regclass END::oid::int8,
+    coalesce(r.ev_class, one.object)::int8
+  ),
+  'type', one.type::int8,
+  'called', one.called,
+  'schema', one.schema,
+  'has_namesake', one.has_namesake
+))
 FROM (
-  SELECT jsonb_build_object(
-    'object', pg_describe_object(f.class, f.object, 0),
-    'called', f.named::regtype::text,
-    'type_owner', pg_get_userbyid(f.typowner),
-    'schema', '',
-    'has_namesake', false
-  )
-  FROM foreign_type AS f
+  SELECT t.class, t.object, t.oid, '', '', false
+  FROM type AS t
   UNION ALL
-  SELECT jsonb_build_object(
-    'object', pg_describe_object(l.class, l.object, 0),
-    'called', l.name,
-    'type_owner', NULL,
-    'schema', n.nspname,
-    'has_namesake', l.has_namesake
-  )
+  SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake
   FROM loose AS l
   JOIN pg_namespace AS n ON n.oid = l.schema
   WHERE EXISTS (
@@ -218,4 +193,5 @@ FROM (
         WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
       )
     )
-) AS one (text)
+) AS one (class, object, type, called, schema, has_namesake)
+LEFT JOIN pg_rewrite AS r ON one.class = 'pg_rewrite'::regclass AND r.oid = one.object AND r.rulename = '_RETURN'

@@ -159,7 +159,7 @@ WITH RECURSIVE
       'view ' || v.name AS name,
       v.query AS text,
       to_jsonb(ARRAY[quote_ident(v.nspname), quote_ident(v.relname)]) AS view,
-      NULL::int8 AS relation,
+      v.oid::int8 AS relation,
       v.relowner::int8 AS owner,
       -- The relations that it reads, but for those of the list.
       (

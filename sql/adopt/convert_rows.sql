@@ -1,6 +1,6 @@
 -- The rows of tables: one jsonb, see src/adopt/convert/rows.rs. $1 has the oids of tables, $2 the numbers of columns
 -- that become bigint, or 0. $3 is the value of these, or NULL; with one, the values of other columns are not known to the
--- planner.
+-- planner, and those of the types $4 are left out.
 WITH
   target AS (
     SELECT t.relation, t.number
@@ -30,8 +30,14 @@ SELECT jsonb_build_object(
       WHERE a.attnum > 0
         AND NOT a.attisdropped
         AND a.attrelid = ANY ($1::oid[])
+        AND (t.number IS NOT NULL OR a.atttypid <> ALL ($4::oid[]))
       GROUP BY a.attrelid
     ) AS r
+  ),
+  'lacking', (
+    SELECT jsonb_agg(DISTINCT a.attrelid::int8)
+    FROM pg_attribute AS a
+    WHERE a.attrelid = ANY ($1::oid[]) AND a.atttypid = ANY ($4::oid[])
   ),
   -- Functions that take or return rows of the tables.
   'functions', (

@@ -19,16 +19,6 @@ WITH RECURSIVE
       AND a.attnum > 0
     WHERE c.oid = $1::oid
   ),
-  -- The domain of the column, and those that it is over.
-  domains AS (
-    SELECT y.oid, y.typbasetype, y.typowner, t.relowner
-    FROM target AS t
-    JOIN pg_type AS y ON y.oid = t.atttypid AND y.typtype = 'd'
-    UNION ALL
-    SELECT y.oid, y.typbasetype, y.typowner, d.relowner
-    FROM domains AS d
-    JOIN pg_type AS y ON y.oid = d.typbasetype AND y.typtype = 'd'
-  ),
   -- The table and all below it, by each way that leads there.
   tree AS (
     SELECT t.oid, 0 AS depth
@@ -123,16 +113,6 @@ SELECT jsonb_build_object(
     'name', t.attname,
     'type_name', format_type(t.atttypid, t.atttypmod),
     'type_oid', t.atttypid::int8,
-    'type_modifier', t.atttypmod,
-    'has_foreign_domain', EXISTS (
-      SELECT
-      FROM domains AS d
-      WHERE NOT pg_has_role(
-        d.typowner,
-        d.relowner,
-        CASE WHEN current_setting('server_version_num')::int4 < 160000 THEN 'MEMBER' ELSE 'USAGE, SET' END
-      )
-    ),
     'identity', t.attidentity::text,
     'generated', t.attgenerated::text,
     'default', (SELECT x.expression FROM columns AS x WHERE x.depth = 0),

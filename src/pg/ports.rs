@@ -43,6 +43,14 @@ unsafe extern "C-unwind" {
         missing_ok: bool,
     ) -> pg_sys::Oid;
 
+    // nodes/nodeFuncs.h: to be guarded. Without the arguments of the second one in its declaration, pgrx does not bind it.
+    #[cfg(feature = "pg15")]
+    pub fn raw_expression_tree_walker(
+        node: *mut pg_sys::Node,
+        walker: Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut c_void) -> bool>,
+        context: *mut c_void,
+    ) -> bool;
+
     // executor/executor.h and tcop/utility.h: errors of the statement pass unchanged.
     pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: c_int);
     pub fn standard_ProcessUtility(

@@ -6,7 +6,7 @@ use crate::pg::catalog::expression::{Call, Target, parse_default};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 
 /// A default that mints ids.
 #[derive(Debug)]
@@ -33,16 +33,14 @@ impl NewDefault {
     /// Parses the new default of a column, with the caller's names.
     pub fn parse(text: &str, table: &TargetTable) -> Self {
         let column = table.column();
-        // What becomes a bigint is parsed as one.
-        let is_narrow = column.is_narrow();
         let target = Target {
             name: column.name.clone(),
-            type_oid: if is_narrow {
+            // What becomes a bigint is parsed as one.
+            base_type: if column.is_narrow() {
                 pg_sys::INT8OID
             } else {
-                column.type_oid.into()
+                column.base_type()
             },
-            type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
         let default = parse_default(text, &target, table.access());
         let found = default.call.and_then(|call| {
@@ -82,35 +80,35 @@ impl NewDefault {
     /// as that of a shard out of range, is raised here and not at the first INSERT.
     pub fn try_out(&self, table: &TargetTable) -> Floor {
         let floor = self.floor(table);
-        // By the type of the column, which can be a domain that refuses the ids: but for the checks of other roles, which would
-        // run as the owner.
-        let column = table.column();
-        let type_name = if column.is_narrow() {
-            "int8"
-        } else {
-            &column.type_name
-        };
-        let cast = format!("({})::{type_name}", self.text);
-        let id = if table.column().has_foreign_domain {
-            &self.text
-        } else {
-            &cast
-        };
         match floor {
             Floor::Any => {
-                let id = format!("({id})::uuid");
-                table.access().evaluate::<pgrx::Uuid>(&id);
+                self.mint::<pgrx::Uuid>(table, "uuid");
                 floor
             }
             Floor::Above(_) | Floor::Unknown => {
-                let id = format!("({id})::int8");
-                match table.access().evaluate(&id) {
+                match self.mint(table, "int8") {
                     // One lane, or one sequence, returns ever larger ids.
                     Some(id) if self.is_one_lane() => Floor::Above(id),
                     _ => floor,
                 }
             }
         }
+    }
+
+    /// Mints an id as the owner: by the type of the column, which can be a domain that refuses it, but for one that becomes
+    /// bigint and a type of another role.
+    fn mint<T: FromDatum + IntoDatum>(&self, table: &TargetTable, base_type: &str) -> Option<T> {
+        let (text, access, column) = (&self.text, table.access(), table.column());
+        let domain = if column.is_narrow() {
+            base_type
+        } else {
+            &column.type_name
+        };
+        access
+            .evaluate(&format!("({text})::{domain}::{base_type}"))
+            .or_else(|_| access.evaluate(&format!("({text})::{base_type}")))
+            .ok()
+            .flatten()
     }
 
     /// Returns whether a relation is a constant of the call, as the sequence that it draws from is.

@@ -18,7 +18,7 @@ pub struct Recreated {
     pub text: Option<String>,
     /// The quoted names of the schema and of the view.
     pub view: Option<(String, String)>,
-    /// The table that the expressions are of.
+    /// The view, or the table that the expressions are of.
     pub relation: Option<u32>,
     /// The owner of a view.
     pub owner: Option<u32>,

@@ -1,6 +1,6 @@
 //! The rows of tables whose columns become bigint, and the functions that take or return these.
 
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{foreign, relation, sql};
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
 use serde::Deserialize;
@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Rows {
     /// Lists of SELECT with the columns that a table has after the swap, by its oid.
     lists: Option<BTreeMap<String, String>>,
+    /// The tables whose lists lack a column of a type of another role.
+    #[serde(deserialize_with = "list")]
+    lacking: Vec<u32>,
     /// Whether these have an id.
     #[serde(skip)]
     has_id: bool,
@@ -41,22 +44,36 @@ pub struct Compiled {
 impl Rows {
     /// Reads the rows of the tables of columns.
     pub fn of(columns: &[(pg_sys::Oid, i16)]) -> Self {
-        Self::read(columns, None)
+        Self::read(columns, None, Vec::new())
     }
 
-    /// Does the same, of tables in which the columns have an id.
+    /// Does the same, of tables in which the columns have an id, to be planned and evaluated as the owner of the first one: other
+    /// columns of a type of another role are left out.
     pub fn with(columns: &[(pg_sys::Oid, i16)], id: i64) -> Self {
-        let rows = Self::read(columns, Some(id));
+        let tables: Vec<pg_sys::Oid> = columns.iter().map(|&(table, _)| table).collect();
+        let owner = tables.first().and_then(|&table| relation::owner(table));
+        let query = "SELECT jsonb_agg(DISTINCT a.atttypid::int8) FROM pg_attribute AS a WHERE a.attrelid = ANY ($1::oid[]) AND a.atttypid >= 16384";
+        let types: Option<Vec<u32>> = sql::read_now(query, &[tables.into()]);
+        let types: Vec<pg_sys::Oid> = types.into_iter().flatten().map(Into::into).collect();
+        let foreign = owner.map_or_else(Vec::new, |owner| foreign::among(&types, &[], owner));
+        let foreign = foreign.iter().map(|of| of.oid.into()).collect();
+        let rows = Self::read(columns, Some(id), foreign);
         Self {
             has_id: true,
             ..rows
         }
     }
 
-    fn read(columns: &[(pg_sys::Oid, i16)], id: Option<i64>) -> Self {
+    /// Returns whether a table has a column that is left out.
+    pub fn lacks(&self, relation: u32) -> bool {
+        self.lacking.contains(&relation)
+    }
+
+    fn read(columns: &[(pg_sys::Oid, i16)], id: Option<i64>, foreign: Vec<pg_sys::Oid>) -> Self {
         let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
         let query = include_str!("../../../sql/adopt/convert_rows.sql");
-        sql::read_now(query, &[tables.into(), numbers.into(), id.into()]).unwrap_or_default()
+        let arguments = [tables.into(), numbers.into(), id.into(), foreign.into()];
+        sql::read_now(query, &arguments).unwrap_or_default()
     }
 
     /// Returns a query with the columns that a table has after the swap, of no row or of one with the id; none of another table.

@@ -57,9 +57,6 @@ pub struct TargetColumn {
     pub name: String,
     pub type_name: String,
     pub type_oid: u32,
-    pub type_modifier: i32,
-    /// Whether a role without the privileges of the owner can add checks to its domain.
-    pub has_foreign_domain: bool,
     /// `attidentity`.
     pub identity: String,
     /// `attgenerated`.

@@ -13,6 +13,7 @@
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::backend::{guc, lock};
 use crate::pg::catalog::binding::{self, Bound};
+use crate::pg::catalog::foreign::{self, ForeignType};
 use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
 use crate::pg::catalog::scan::{newest, sample};
 use crate::pg::catalog::{privilege, relation, spi, sql};
@@ -231,22 +232,45 @@ impl Owned {
         .raise()
     }
 
-    /// Evaluates an expression that names no relation, as the owner.
-    pub fn evaluate<T: FromDatum + IntoDatum>(&self, expression: &str) -> Option<T> {
+    /// Evaluates an expression that names no relation, as the owner. Raises its error.
+    ///
+    /// # Errors
+    /// A type of another role in it: nothing is evaluated.
+    pub fn evaluate<T: FromDatum + IntoDatum>(
+        &self,
+        expression: &str,
+    ) -> Result<Option<T>, ForeignType> {
         let query = format!("SELECT {expression}");
-        self.as_owner(|| spi::one(&query, &[]))
+        foreign::refuse_in_tree(&self.parse(&query)?, self.owner)?;
+        Ok(self.as_owner(|| spi::one(&query, &[])))
     }
 
     /// Parses a query as the owner: nothing of it is planned or run. Returns its tree, as catalogs keep those of views. Raises
     /// its error.
-    pub fn parse(&self, query: &str) -> String {
-        self.as_owner(|| spi::tree_of(query))
+    ///
+    /// # Errors
+    /// A type of another role that it names: it is not parsed.
+    pub fn parse(&self, query: &str) -> Result<String, ForeignType> {
+        self.refuse_foreign(query)?;
+        Ok(self.as_owner(|| spi::tree_of(query)))
     }
 
     /// Plans a query as the owner, unless it names a relation: another role could have put into that what the planner
     /// calls. Returns whether it is planned. Raises its error.
-    pub fn plan(&self, query: &str) -> bool {
-        self.as_owner(|| spi::plan(query))
+    ///
+    /// # Errors
+    /// A type of another role in it: it is not planned.
+    pub fn plan(&self, query: &str) -> Result<bool, ForeignType> {
+        foreign::refuse_in_tree(&self.parse(query)?, self.owner)?;
+        Ok(self.as_owner(|| spi::plan(query)))
+    }
+
+    /// Checks that the owner could parse a text.
+    ///
+    /// # Errors
+    /// A type of another role that it names.
+    pub fn refuse_foreign(&self, query: &str) -> Result<(), ForeignType> {
+        foreign::refuse(&self.as_owner(|| foreign::named(query)), &[], self.owner)
     }
 
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and

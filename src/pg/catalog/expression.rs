@@ -2,7 +2,9 @@
 //! with exact names.
 
 use crate::pg::catalog::access::Owned;
+use crate::pg::catalog::foreign::{self, ForeignType};
 use crate::pg::catalog::privilege::restricted;
+use crate::pg::catalog::relation;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::DecodedText;
@@ -15,9 +17,12 @@ use std::ptr;
 #[derive(Debug, Clone)]
 pub struct Target {
     pub name: String,
-    pub type_oid: pg_sys::Oid,
-    pub type_modifier: i32,
+    /// No domain, whose checks the planner would run.
+    pub base_type: pg_sys::Oid,
 }
+
+/// That of a type without one.
+const NO_MODIFIER: i32 = -1;
 
 /// A default, parsed.
 #[derive(Debug)]
@@ -87,15 +92,21 @@ pub fn stored_call<T>(
     })
 }
 
-/// Parses a text as the default of a column: with the names of the caller, whose text it is, and nothing of it or of the
-/// column's type runs with more rights than those of `owner`, the owner of the table. (The server plans the constraints of a
-/// domain as soon as it folds constants, and so calls their functions.)
+/// Parses a text as the default of a column: with the names of the caller, whose text it is, and nothing of it runs with more
+/// rights than those of `owner`, the owner of the table. Raises the error of a text with a type of another role.
 pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
     let source = charset::c_string(text);
     let name = charset::c_string(&target.name);
-    let cooked = restricted(|| {
+    let (raw, types) = restricted(|| {
         relay_errors(|| {
             let raw = expression_of(&source);
+            // SAFETY: a tree of the raw parser.
+            (raw, unsafe { foreign::named_in(raw) })
+        })
+    });
+    foreign::refuse(&types, &[], owner.owner()).unwrap_or_else(|of| refuse_foreign(of));
+    let cooked = restricted(|| {
+        relay_errors(|| {
             // SAFETY: the parser's own steps for a default, which return trees in the current memory context.
             unsafe {
                 let state = pg_sys::make_parsestate(ptr::null_mut());
@@ -103,8 +114,8 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
                 let cooked = pg_sys::cookDefault(
                     state,
                     raw,
-                    target.type_oid,
-                    target.type_modifier,
+                    target.base_type,
+                    NO_MODIFIER,
                     name.as_ptr(),
                     0,
                 );
@@ -113,6 +124,9 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
             }
         })
     });
+    // SAFETY: a tree of the parser.
+    let tree = relay_errors(|| unsafe { charset::decode_c(pg_sys::nodeToString(cooked.cast())) });
+    foreign::refuse_in_tree(&tree, owner.owner()).unwrap_or_else(|of| refuse_foreign(of));
     owner.as_owner(|| Default {
         // SAFETY: a tree of the parser, and the function by which catalogs are read, so that the text is the one that they will
         // show; the text is a copy.
@@ -172,6 +186,19 @@ fn refuse() -> ! {
         "new default is not one expression",
     )
     .hint("Write what follows DEFAULT in CREATE TABLE, as in 'snowflake_next_id(5)'.")
+    .raise()
+}
+
+fn refuse_foreign(of: ForeignType) -> ! {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        format!(
+            "new default has values of type {}",
+            relation::name_of_type(of.oid.into())
+        ),
+    )
+    .detail("A role without the privileges of the table's owner can add checks to the type, and these would run with these privileges.")
+    .hint("Write the default without the type.")
     .raise()
 }
 

@@ -4,6 +4,7 @@ pub mod access;
 pub mod binding;
 pub mod expression;
 pub mod extension;
+pub mod foreign;
 pub mod function;
 pub mod invalidation;
 pub mod privilege;

@@ -1,6 +1,7 @@
 //! One thing that prevents a conversion: an error of the conversion itself, a line of the plan.
 
-use crate::pg::catalog::sql;
+use crate::pg::catalog::foreign::ForeignType;
+use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{Report, report};
 use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::PgSqlErrorCode as Code;
@@ -74,11 +75,25 @@ impl Blocker {
         format!("DO {}", sql::literal(&block))
     }
 
+    /// Returns that of something that has values of a type of another role, which are not for the owner to read.
+    pub fn foreign(what: &str, of: ForeignType) -> Self {
+        let type_name = relation::name_of_type(of.oid.into());
+        let role = privilege::name_of(of.owner.into());
+        Self::state(
+            format!("{what} has values of type {type_name}"),
+            format!(
+                "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
+            ),
+            "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
+        )
+        .unsupported()
+    }
+
     /// Returns that of something that could call another function or operator for new ids, and so is not run for one.
     pub fn unsure(what: &str) -> Self {
         Self::state(
             format!("{what} is not evaluated for new ids"),
-            "What it calls could be another function or operator then.",
+            "What it calls could be another function or operator then, or it has values of a type to which another role can add checks.",
             "Look at it yourself.",
         )
     }

@@ -6,7 +6,7 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::partitions::{self, is_never};
-use crate::adopt::convert::checks::rebound;
+use crate::adopt::convert::checks::rebound::{self, Key};
 use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::backend::transaction;
@@ -23,8 +23,7 @@ struct Evaluated {
     relation: u32,
     /// What it is, and its name.
     what: String,
-    /// The server's description.
-    object: String,
+    key: Key,
     /// The statement that drops it; none of a partition key.
     remedy: Option<String>,
     /// The quoted names that the row has in the expressions.
@@ -37,6 +36,16 @@ struct Evaluated {
     is_alone: bool,
     /// Whether a condition can spare the id what the planner evaluates for it.
     is_guarded: bool,
+}
+
+/// What an object says of a row.
+enum Answer {
+    Takes,
+    Refuses,
+    /// The message of an error.
+    Raises(String),
+    /// It has values of a type of another role, and is not asked.
+    Unsure,
 }
 
 /// Checks that nothing of the table, of its domain and of the tables below refuses an id.
@@ -63,16 +72,20 @@ fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     let others = rebound::objects(&columns);
     let [new, small] = [id, SMALL].map(|id| Rows::with(&columns, id));
     let refused = |one: &Evaluated| {
-        if one.text.is_none() && others.contains(&one.object) {
+        if one.text.is_none() && others.contains(&one.key) {
             return Some((false, Blocker::unsure(&one.what)));
         }
         let (is_certain, detail) = match (one.takes(table, &new), &one.text) {
-            (Ok(false), Some(text)) => {
+            (Answer::Refuses, Some(text)) => {
                 (true, format!("It is {text}, and an id like {id} fails it."))
             }
-            (Ok(_), _) => return None,
-            (Err(error), _) => {
-                one.takes(table, &small).ok()?;
+            (Answer::Takes | Answer::Refuses, _) => return None,
+            (Answer::Unsure, _) => return Some((false, Blocker::unsure(&one.what))),
+            (Answer::Raises(error), _) => {
+                if let Answer::Raises(_) = one.takes(table, &small) {
+                    let is_unsure = new.lacks(one.relation);
+                    return is_unsure.then(|| (false, Blocker::unsure(&one.what)));
+                }
                 let is_certain = one.is_alone || !one.is_guarded;
                 let detail = format!("An id like {id} raises an error: {error}.");
                 (is_certain, detail)
@@ -99,11 +112,10 @@ fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
 }
 
 impl Evaluated {
-    /// Evaluates or plans the expressions for a row. Returns whether a check takes it, or the message of an error. What functions
-    /// write is undone.
-    fn takes(&self, table: &TargetTable, rows: &Rows) -> Result<bool, String> {
+    /// Evaluates or plans the expressions for a row. What functions write is undone.
+    fn takes(&self, table: &TargetTable, rows: &Rows) -> Answer {
         let Some(row) = rows.query(self.relation) else {
-            return Ok(true);
+            return Answer::Takes;
         };
         let all = self.expressions.as_deref().unwrap_or("0");
         let condition = self.predicate.as_deref().unwrap_or("true");
@@ -125,10 +137,18 @@ impl Evaluated {
             if self.is_alone {
                 return access.evaluate::<bool>(&format!("{value} FROM {from}"));
             }
-            access.plan(&format!("SELECT {value} FROM {from}"));
-            None
+            let planned = access.plan(&format!("SELECT {value} FROM {from}"));
+            planned.map(|_| None)
         });
-        let answer = answer.map_err(|error| transaction::message(&error))?;
-        Ok(answer.unwrap_or_else(|| self.text.is_none() || !is_never(table, &value, &from)))
+        let takes = match answer {
+            Err(error) => return Answer::Raises(transaction::message(&error)),
+            Ok(Err(_)) => return Answer::Unsure,
+            Ok(Ok(takes)) => takes,
+        };
+        if takes.unwrap_or_else(|| self.text.is_none() || !is_never(table, &value, &from)) {
+            Answer::Takes
+        } else {
+            Answer::Refuses
+        }
     }
 }

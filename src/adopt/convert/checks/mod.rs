@@ -43,6 +43,8 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
 pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
     let mut found = Vec::new();
     of_default(table, &mut found);
+    let tables: Vec<pg_sys::Oid> = table.members().into_iter().map(|(of, _)| of).collect();
+    found.extend(rebound::planned(&tables));
     found.extend(of_record(table));
     // No largest UUID is read.
     if !table.unindexed.is_empty() && table.column().base_type() != pg_sys::UUIDOID {
@@ -150,6 +152,11 @@ fn of_default(table: &TargetTable, found: &mut Vec<Blocker>) {
     let Some(default) = &table.column().default else {
         return;
     };
+    // Only the way back to a sequence does not set it again.
+    let is_set_again = table.sequence().is_none();
+    if is_set_again && let Err(of) = table.access().refuse_foreign(&format!("SELECT {default}")) {
+        found.push(Blocker::foreign(&format!("default of {what}"), of));
+    }
     let is_known = table
         .sequence()
         .is_some_and(|sequence| table.draws_from(sequence.rules.oid));

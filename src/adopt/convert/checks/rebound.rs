@@ -3,18 +3,24 @@
 //! whose types are of another role: the parser and the planner run the checks of a domain.
 
 use crate::adopt::convert::checks::blocker::Blocker;
-use crate::pg::catalog::sql;
+use crate::pg::catalog::foreign::{self, ForeignType};
+use crate::pg::catalog::{relation, sql};
 use pgrx::pg_sys;
 use serde::Deserialize;
 use std::collections::HashSet;
+
+/// An object by the oids of its catalog and of itself.
+pub type Key = (u32, u32);
 
 /// A text, and what it calls.
 #[derive(Debug, Deserialize)]
 struct Rebound {
     object: String,
+    key: Key,
+    /// The type that it has values of; 0 if it is about a call.
+    #[serde(rename = "type")]
+    type_oid: u32,
     called: String,
-    /// The other role that owns the type which is called, if it is one.
-    type_owner: Option<String>,
     schema: String,
     has_namesake: bool,
 }
@@ -31,17 +37,26 @@ pub enum Texts {
 /// Returns what could mean something else, of columns of tables with one owner.
 pub fn blockers(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Blocker> {
     let found = find(columns, texts).into_iter();
-    found.map(|one| one.blocker()).collect()
+    found.map(|(one, of)| one.blocker(of)).collect()
 }
 
-/// Returns the descriptions of these objects, as of `pg_describe_object`.
-pub fn objects(columns: &[(pg_sys::Oid, i16)]) -> HashSet<String> {
+/// Returns these objects, and views for their rules.
+pub fn objects(columns: &[(pg_sys::Oid, i16)]) -> HashSet<Key> {
     let found = find(columns, Texts::All).into_iter();
-    found.map(|one| one.object).collect()
+    found.map(|(one, _)| one.key).collect()
 }
 
-fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Rebound> {
+/// Returns what each statement on tables plans, and has a cast to a domain of another role.
+pub fn planned(tables: &[pg_sys::Oid]) -> Vec<Blocker> {
+    let query = include_str!("../../../../sql/adopt/convert_planned.sql");
+    let found: Option<Vec<Rebound>> = sql::read_now(query, &[tables.to_vec().into()]);
+    let found = of_others(found.unwrap_or_default(), tables.first().copied()).into_iter();
+    found.map(|(one, of)| one.blocker(of)).collect()
+}
+
+fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<(Rebound, Option<ForeignType>)> {
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+    let first = tables.first().copied();
     let query = include_str!("../../../../sql/adopt/convert_rebound.sql");
     let arguments = [
         tables.into(),
@@ -49,20 +64,31 @@ fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Rebound> {
         (texts == Texts::Checks).into(),
     ];
     let found: Option<Vec<Rebound>> = sql::read_now(query, &arguments);
-    found.unwrap_or_default()
+    of_others(found.unwrap_or_default(), first)
+}
+
+/// Leaves out values of types that are not of another role than the owner of the table.
+fn of_others(
+    found: Vec<Rebound>,
+    table: Option<pg_sys::Oid>,
+) -> Vec<(Rebound, Option<ForeignType>)> {
+    let types: Vec<pg_sys::Oid> = found.iter().map(|one| one.type_oid.into()).collect();
+    let owner = table.and_then(relation::owner);
+    let foreign = owner.map_or_else(Vec::new, |owner| foreign::among(&types, &[], owner));
+    let found = found.into_iter().map(|one| {
+        let mut foreign = foreign.iter();
+        let of = foreign.find(|of| of.oid == one.type_oid).copied();
+        (one, of)
+    });
+    found
+        .filter(|(one, of)| one.type_oid == 0 || of.is_some())
+        .collect()
 }
 
 impl Rebound {
-    fn blocker(&self) -> Blocker {
-        if let Some(owner) = &self.type_owner {
-            let blocker = Blocker::state(
-                format!("{} has values of type {}", self.object, self.called),
-                format!(
-                    "Role \"{owner}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
-                ),
-                "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
-            );
-            return blocker.unsupported();
+    fn blocker(&self, foreign: Option<ForeignType>) -> Blocker {
+        if let Some(of) = foreign {
+            return Blocker::foreign(&self.object, of);
         }
         let schema = &self.schema;
         let detail = if self.has_namesake {

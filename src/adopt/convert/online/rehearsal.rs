@@ -121,7 +121,7 @@ pub fn changed_types(closure: &Closure, table: &TargetTable) -> Vec<String> {
     let tables = tables(closure);
     let mut found = Vec::new();
     views::queries(tables.into_iter(), &closure.recreated, &rows, |query| {
-        let Ok(tree) = transaction::caught(|| table.access().parse(&query.text)) else {
+        let Ok(Ok(tree)) = transaction::caught(|| table.access().parse(&query.text)) else {
             return false;
         };
         let view = closure.recreated.iter().find(|one| one.name == query.name);
@@ -172,9 +172,13 @@ impl Rehearsal {
             self.unclear.push((name.clone(), Unclear::OnGrouped));
             return false;
         }
-        let parsed = transaction::caught(|| (access.parse(rest), access.parse(text)));
+        let parsed = transaction::caught(|| Ok((access.parse(rest)?, access.parse(text)?)));
         let error = match parsed {
-            Ok((rest, tree)) => {
+            Ok(Err(foreign)) => {
+                self.found.push(Blocker::foreign(name, foreign));
+                return false;
+            }
+            Ok(Ok((rest, tree))) => {
                 self.trees.push((name.clone(), rest));
                 self.trees.push((format!("{PARSED}{name}"), tree));
                 return true;

@@ -26,7 +26,6 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = Vec::from_iter(checks::of_isolation());
     last.extend(checks::of_last_step(table));
-    last.extend(checks::of_generator(table, generator));
     let left = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -39,6 +38,10 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     } else {
         obstacles(table, closure, &parts, is_ready)
     };
+    // What reads the tables comes last: they can have what another role has written.
+    if last.is_empty() && before.is_empty() {
+        last.extend(checks::of_generator(table, generator));
+    }
     // What cannot be parsed with a bigint cannot be evaluated for one.
     if last.is_empty() && before.is_empty() && !is_ready {
         last.extend(of_new_ids(table, &parts, generator));

@@ -1,4 +1,5 @@
 //! What another role has written meets a conversion: none of it is run.
 
+mod domains;
 mod objects;
 mod types;
