@@ -1,5 +1,6 @@
 //! Errors of tables and arguments for which there is no plan of partitions.
 
+use crate::pg::catalog::foreign::ForeignType;
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
@@ -48,6 +49,31 @@ pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
             relation::name_of_type(key_type)
         ))
         .hint(BY_RANGE)
+        .raise()
+}
+
+/// Refuses what has values of a type of another role.
+#[cold]
+#[track_caller]
+pub fn foreign_type(what: &str, of: ForeignType) -> ! {
+    let type_name = relation::name_of_type(of.oid.into());
+    let message = format!("{what} has values of type {type_name}");
+    let role = privilege::name_of(of.owner.into());
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail(format!(
+            "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
+        ))
+        .hint("Give the type and its parts to the owner of the table.")
+        .raise()
+}
+
+/// Refuses a partition of another role, which can have written what a query of it calls.
+#[cold]
+#[track_caller]
+pub fn other_owner(partition: &str, table: &str) -> ! {
+    let message = format!("partition \"{partition}\" has another owner than table \"{table}\"");
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("Use ALTER TABLE ... OWNER TO to give both the same owner.")
         .raise()
 }
 

@@ -114,6 +114,9 @@ fn partition_drop_plan(
     let rows = old(&parent, cutoff).into_iter().flat_map(|part| {
         let counted = parent.counted_query(part);
         let own = access::owned(table);
+        if counted.is_some() {
+            parent.refuse_foreign(part.oid);
+        }
         if counted.and_then(|query| own.ask(&[part.oid], |_| query)) == Some(true) {
             error::counted(&part.name, &parent.key);
         }

@@ -1,11 +1,12 @@
 //! A partitioned table, its key and its partitions, as the catalogs have them.
 
+use crate::adopt::catalog::casts;
 use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
 use crate::pg::catalog::spi::Sees;
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{foreign, relation, sql};
 use crate::pg::citus;
 use crate::pg::datum::json::{self, JsonText, list};
 use crate::pg::datum::text::DecodedText;
@@ -15,6 +16,7 @@ use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::Range;
 use pgrx::pg_sys;
 use serde::Deserialize;
+use std::iter;
 
 /// A table that is partitioned by range of one column of ids.
 pub struct Parent {
@@ -158,6 +160,29 @@ impl Parent {
         ))
     }
 
+    /// Raises an error if a query of the table and of such a partition would plan, as the owner of the table, what another role
+    /// has written.
+    pub fn refuse_foreign(&self, partition: pg_sys::Oid) {
+        let query = "WITH RECURSIVE tree AS (
+                SELECT $1::oid AS oid
+                UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
+            )
+            SELECT jsonb_agg(c.oid::int8) FROM tree AS t JOIN pg_class AS c ON c.oid = t.oid";
+        let tree: Option<Vec<u32>> = sql::read_now(query, &[partition.into()]);
+        let tree = tree.into_iter().flatten().map(Into::into);
+        let tables: Vec<pg_sys::Oid> = iter::once(self.oid).chain(tree).collect();
+        let owner = relation::owner(self.oid).unwrap_or_else(|| sql::missing(self.oid));
+        if let Some(&other) = tables
+            .iter()
+            .find(|&&of| relation::owner(of) != Some(owner))
+        {
+            error::other_owner(&sql::name_of(other), &sql::name_of(self.oid));
+        }
+        if let Some((object, of)) = casts::foreign(&tables, owner).into_iter().next() {
+            error::foreign_type(&object, of);
+        }
+    }
+
     /// Returns whether it has a partition of that name now.
     pub fn has(&self, name: &str) -> bool {
         let query = "SELECT EXISTS (
@@ -203,6 +228,11 @@ impl Partitioned {
             let message = format!("table \"{name}\" is not partitioned by a column");
             error::other_key(message, detail);
         };
+        // The server casts each bound to the type.
+        let owner = relation::owner(table).unwrap_or_else(|| sql::missing(table));
+        if let Err(of) = foreign::refuse(&[column.type_oid], &[], owner) {
+            error::foreign_type(&format!("partition key of table \"{name}\""), of);
+        }
         let generated = column.generated();
         let keys = match column.base_type {
             pg_sys::INT8OID => {

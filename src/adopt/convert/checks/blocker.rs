@@ -1,10 +1,11 @@
 //! One thing that prevents a conversion: an error of the conversion itself, a line of the plan.
 
+use crate::adopt::catalog::casts;
 use crate::pg::catalog::foreign::ForeignType;
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{Report, report};
 use mint_core::bytes::excerpt::excerpt_of;
-use pgrx::PgSqlErrorCode as Code;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Why a column cannot be converted as it is, and what to do.
 #[derive(Debug, Clone)]
@@ -87,6 +88,15 @@ impl Blocker {
             "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
         )
         .unsupported()
+    }
+
+    /// Returns those of casts that each statement on the tables of columns would plan as their owner.
+    pub fn of_casts(columns: &[(pg_sys::Oid, i16)], owner: u32) -> Vec<Self> {
+        let tables: Vec<pg_sys::Oid> = columns.iter().map(|&(table, _)| table).collect();
+        let casts = casts::foreign(&tables, owner.into()).into_iter();
+        casts
+            .map(|(object, of)| Self::foreign(&object, of))
+            .collect()
     }
 
     /// Returns that of something that could call another function or operator for new ids, and so is not run for one.

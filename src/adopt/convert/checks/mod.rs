@@ -43,8 +43,7 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
 pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
     let mut found = Vec::new();
     of_default(table, &mut found);
-    let tables: Vec<pg_sys::Oid> = table.members().into_iter().map(|(of, _)| of).collect();
-    found.extend(rebound::planned(&tables));
+    found.extend(Blocker::of_casts(&table.members(), table.owner));
     found.extend(of_record(table));
     // No largest UUID is read.
     if !table.unindexed.is_empty() && table.column().base_type() != pg_sys::UUIDOID {

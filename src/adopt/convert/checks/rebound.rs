@@ -46,14 +46,6 @@ pub fn objects(columns: &[(pg_sys::Oid, i16)]) -> HashSet<Key> {
     found.map(|(one, _)| one.key).collect()
 }
 
-/// Returns what each statement on tables plans, and has a cast to a domain of another role.
-pub fn planned(tables: &[pg_sys::Oid]) -> Vec<Blocker> {
-    let query = include_str!("../../../../sql/adopt/convert_planned.sql");
-    let found: Option<Vec<Rebound>> = sql::read_now(query, &[tables.to_vec().into()]);
-    let found = of_others(found.unwrap_or_default(), tables.first().copied()).into_iter();
-    found.map(|(one, of)| one.blocker(of)).collect()
-}
-
 fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<(Rebound, Option<ForeignType>)> {
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
     let first = tables.first().copied();

@@ -50,8 +50,7 @@ impl Closure {
             ));
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
-        let tables: Vec<_> = self.places().into_iter().map(|(table, _)| table).collect();
-        found.extend(rebound::planned(&tables));
+        found.extend(Blocker::of_casts(&self.places(), table.owner));
         found.extend(self.other_owner(table));
         found.extend(lacks::blockers(self));
         found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));

@@ -1,16 +1,12 @@
 -- What the server plans with statements on tables, and has a cast to a domain: one jsonb with a list of objects and types, see
--- src/adopt/convert/checks/rebound.rs. $1 has the oids of tables.
+-- src/adopt/catalog/casts.rs. $1 has the oids of tables.
 SELECT jsonb_agg(DISTINCT jsonb_build_object(
   'object', CASE
     WHEN o.class = 'pg_class'::regclass AND o.object = ANY ($1::oid[])
       THEN 'partition key of ' || pg_describe_object(o.class, o.object, 0)
     ELSE pg_describe_object(o.class, o.object, 0)
   END,
-  'key', jsonb_build_array(o.class::oid::int8, o.object::int8),
-  'type', p.refobjid::int8,
-  'called', '',
-  'schema', '',
-  'has_namesake', false
+  'type', p.refobjid::int8
 ))
 FROM (
   -- A query reads those of indexes, checks, keys of partitions and statistics, also where it has none of their columns.
