@@ -6,7 +6,7 @@
 
 use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
-use crate::pg::catalog::sequence::{SequenceDefinition, definition};
+use crate::pg::catalog::relation::{self, SequenceDefinition};
 use crate::pg::error::report;
 pub use crate::pg::machine::wal::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
@@ -219,7 +219,7 @@ impl Sequence {
 
     /// Reads the row of pg_sequence. The lock keeps it.
     fn catalog_row(&self) -> SequenceDefinition {
-        let row = definition(self.identity().0);
+        let row = relation::sequence(self.identity().0);
         row.unwrap_or_else(|| {
             report(
                 Code::ERRCODE_INTERNAL_ERROR,

@@ -1,6 +1,7 @@
 //! The rows of tables whose columns become bigint, and the functions that take or return these.
 
-use crate::pg::catalog::{foreign, relation, sql};
+use crate::pg::catalog::foreign;
+use crate::pg::catalog::{relation, sql};
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
 use serde::Deserialize;

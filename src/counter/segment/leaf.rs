@@ -2,8 +2,7 @@
 //! keeps them.
 
 use crate::counter::segment::functions::create_exactly;
-use crate::pg::catalog::sequence::definition;
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -104,7 +103,7 @@ fn leaf_max_id(sequence: Regclass) -> Option<i64> {
     if !privilege::any(sequence.0, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE) {
         return None;
     }
-    let (row, rules) = (Sequence::peek(sequence.0)?, definition(sequence.0)?);
+    let (row, rules) = (Sequence::peek(sequence.0)?, relation::sequence(sequence.0)?);
     // The next value can be beyond the type.
     let has_next = row.is_called && (rules.min..rules.max).contains(&row.last_value);
     Some(row.last_value + if has_next { rules.increment } else { 0 })

@@ -3,7 +3,6 @@
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
 use crate::counter::segment::{slots, source};
 use crate::pg::catalog::relation;
-use crate::pg::catalog::sequence::definition;
 use pgrx::pg_sys;
 use std::cmp::Reverse;
 
@@ -53,7 +52,7 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
         let is_current = relation::file(sequence) == Some(file.into());
         if is_current
             && let Some(owner) = relation::owner_of_lasting(sequence)
-            && let Some(rules) = definition(sequence)
+            && let Some(rules) = relation::sequence(sequence)
         {
             all.push(Drawn {
                 sequence,

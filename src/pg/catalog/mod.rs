@@ -10,7 +10,6 @@ pub mod invalidation;
 pub mod privilege;
 pub mod relation;
 pub mod scan;
-pub mod sequence;
 pub mod spi;
 pub mod sql;
 pub mod tables;

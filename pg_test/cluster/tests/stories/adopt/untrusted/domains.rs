@@ -9,7 +9,7 @@ const TYPES: &str =
     CREATE DOMAIN e.key AS bigint; CREATE DOMAIN e.far AS e.key; CREATE DOMAIN e.uid AS uuid";
 
 /// A server with alice, and with the schema and types of bob, whose functions say which other role they are called by.
-fn start(story: &str) -> Server {
+pub(super) fn start(story: &str) -> Server {
     let server = Server::start(story);
     server.connect("postgres").run(
         "CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; GRANT CREATE ON SCHEMA public TO alice, bob;
@@ -24,12 +24,12 @@ fn start(story: &str) -> Server {
     server
 }
 
-fn bob(server: &Server) -> Session {
+pub(super) fn bob(server: &Server) -> Session {
     server.connect_as("bob", "postgres")
 }
 
 /// Adds the checks, one of which is evaluated as soon as it is planned.
-fn set(server: &Server) {
+pub(super) fn set(server: &Server) {
     let add = ["d", "key", "uid"].map(|of| {
         format!(
             "ALTER DOMAIN e.{of} DROP CONSTRAINT IF EXISTS one; ALTER DOMAIN e.{of} DROP CONSTRAINT IF EXISTS two;
@@ -40,7 +40,7 @@ fn set(server: &Server) {
 }
 
 /// Runs a query as each role, in sessions that have planned nothing before. Returns the answers or errors.
-fn each(server: &Server, query: &str) -> [String; 2] {
+pub(super) fn each(server: &Server, query: &str) -> [String; 2] {
     ["alice", "postgres"].map(|role| {
         let mut session = server.connect_as(role, "postgres");
         match session.try_one::<Option<String>>(query) {
@@ -61,7 +61,7 @@ fn plan(server: &Server, table: &str, new_default: &str) -> [String; 2] {
 }
 
 #[track_caller]
-fn assert_not_sprung(server: &Server, of: &str) {
+pub(super) fn assert_not_sprung(server: &Server, of: &str) {
     let log = server.log();
     let sprung: Vec<&str> = log
         .lines()
@@ -324,59 +324,6 @@ fn temporary_views_with_constants_of_another() {
         owner.run(&format!("SELECT mint.convert{call}"));
         assert_not_sprung(&server, role);
     }
-}
-
-/// Partitions by a key of such a domain, with checks that cast to one, and of another role: no plan and no maintenance runs any.
-#[test]
-fn partitions_of_another() {
-    let server = start("partitions of another");
-    let mut alice = server.connect_as("alice", "postgres");
-    alice.run(
-        "CREATE TABLE keyed (id e.key DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id);
-         CREATE TABLE given (id bigint DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id); CREATE TABLE given_rest PARTITION OF given DEFAULT;
-         CREATE TABLE cast_to (id bigint DEFAULT snowflake_next_id(5), n int, CHECK (n::e.d > 0)) PARTITION BY RANGE (id); CREATE TABLE cast_rest PARTITION OF cast_to DEFAULT;
-         CREATE TABLE unclear (id bigint) PARTITION BY RANGE (id); CREATE TABLE unclear_old PARTITION OF unclear FOR VALUES FROM (0) TO (1000000)",
-    );
-    server
-        .connect("postgres")
-        .run("ALTER TABLE given_rest OWNER TO bob; ALTER TABLE unclear_old OWNER TO bob");
-    bob(&server).run(
-        "ALTER TABLE given_rest ADD CHECK (e.now()); CREATE INDEX ON unclear_old (id) WHERE e.now()",
-    );
-    set(&server);
-    for (table, why) in [
-        (
-            "keyed",
-            "partition key of table \"keyed\" has values of type e.key",
-        ),
-        ("cast_to", "has values of type e.d"),
-        (
-            "given",
-            "partition \"given_rest\" has another owner than table \"given\"",
-        ),
-    ] {
-        let mut said = each(
-            &server,
-            &format!("SELECT string_agg(command, '') FROM mint.partition_plan('{table}', '1 day')"),
-        )
-        .concat();
-        for role in ["alice", "postgres"] {
-            let mut session = server.connect_as(role, "postgres");
-            let call = format!("CALL mint.partition_maintain('{table}', '1 day')");
-            if let Err(error) = session.try_run(&call) {
-                said.push_str(&error.to_string());
-            }
-        }
-        assert_not_sprung(&server, table);
-        assert!(said.contains(why), "{said}");
-    }
-    let drop = "SELECT string_agg(command, '') FROM mint.partition_drop_plan('unclear', '1 day', 'instagram')";
-    let said = each(&server, drop);
-    assert_not_sprung(&server, "unclear");
-    assert!(
-        said[1].contains("partition \"unclear_old\" has another owner"),
-        "{said:?}"
-    );
 }
 
 /// A domain of the owner, or of a superuser, is evaluated as ever: its check refuses the new ids.

@@ -2,4 +2,5 @@
 
 mod domains;
 mod objects;
+mod partitions;
 mod types;
