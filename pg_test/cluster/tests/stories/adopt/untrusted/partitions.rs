@@ -11,7 +11,7 @@ fn partitions_of_another() {
         "CREATE TABLE keyed (id e.key DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id);
          CREATE TABLE given (id bigint DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id); CREATE TABLE given_rest PARTITION OF given DEFAULT;
          CREATE TABLE cast_to (id bigint DEFAULT snowflake_next_id(5), n int, CHECK (n::e.d > 0)) PARTITION BY RANGE (id); CREATE TABLE cast_rest PARTITION OF cast_to DEFAULT;
-         CREATE TABLE unclear (id bigint) PARTITION BY RANGE (id); CREATE TABLE unclear_old PARTITION OF unclear FOR VALUES FROM (0) TO (3000000000000000000)",
+         CREATE TABLE unclear (id bigint DEFAULT (random() * 5)::bigint) PARTITION BY RANGE (id); CREATE TABLE unclear_old PARTITION OF unclear FOR VALUES FROM (0) TO (3000000000000000000)",
     );
     server
         .connect("postgres")
