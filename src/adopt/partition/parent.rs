@@ -117,6 +117,7 @@ impl Parent {
         // The query sees what the statement sees, also of a table that was dropped meanwhile.
         let name = sql::exact_name_of(table);
         let (keys, column) = found.keys(table, layout);
+        refuse_foreign_key(table, column.type_oid);
         let is_snowflake = matches!(keys, Keys::Snowflake(_));
         let mut partitions = found.partitions;
         let default = partitions
@@ -146,6 +147,15 @@ impl Parent {
                 .collect(),
             keys,
         }
+    }
+}
+
+/// Raises an error if the key is of a type of another role: the server casts each bound to it.
+fn refuse_foreign_key(table: pg_sys::Oid, key_type: pg_sys::Oid) {
+    let owner = relation::owner(table).unwrap_or_else(|| sql::missing(table));
+    if let Err(of) = foreign::refuse(&[key_type], &[], owner) {
+        let what = format!("partition key of table \"{}\"", sql::name_of(table));
+        error::foreign_type(&what, of);
     }
 }
 
@@ -229,11 +239,6 @@ impl Partitioned {
             let message = format!("table \"{name}\" is not partitioned by a column");
             error::other_key(message, detail);
         };
-        // The server casts each bound to the type.
-        let owner = relation::owner(table).unwrap_or_else(|| sql::missing(table));
-        if let Err(of) = foreign::refuse(&[column.type_oid], &[], owner) {
-            error::foreign_type(&format!("partition key of table \"{name}\""), of);
-        }
         let generated = column.generated();
         let keys = match column.base_type {
             pg_sys::INT8OID => {

@@ -7,7 +7,7 @@
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::expressions::SMALL;
 use crate::adopt::convert::checks::rebound;
-use crate::adopt::convert::recreated::Recreated;
+use crate::adopt::convert::recreated::{Recreated, Relation};
 use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::convert::views::{self, Query};
@@ -77,25 +77,7 @@ fn failing(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
             .map(|oid| (oid, 0)),
     );
     let [new, small] = [id, SMALL].map(|id| Rows::with(&with, id));
-    let errors = |rows| {
-        let mut found = Vec::new();
-        views::queries(tables.iter().cloned(), &views, rows, |query| {
-            if query.parts > MOST_PARTS {
-                return false;
-            }
-            let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
-            let error = match planned {
-                Ok(Ok(_)) => None,
-                // It has values of a type of another role.
-                Ok(Err(_)) => Some(String::new()),
-                Err(error) => Some(transaction::message(&error)),
-            };
-            let is_fine = error.is_none();
-            found.push((query.name.clone(), is_guarded(query), error));
-            is_fine
-        });
-        found
-    };
+    let errors = |rows| errors(table, &tables, &views, rows);
     let small: HashMap<String, bool> = errors(&small)
         .into_iter()
         .map(|(name, _, error)| (name, error.is_none()))
@@ -125,6 +107,31 @@ fn failing(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     };
     all.extend(errors(&new).into_iter().filter_map(fails));
     all
+}
+
+/// Plans views. Returns the name of each, whether it is guarded, and its error: empty for values of a type of another role.
+fn errors(
+    table: &TargetTable,
+    tables: &[Relation],
+    views: &[Recreated],
+    rows: &Rows,
+) -> Vec<(String, bool, Option<String>)> {
+    let mut found = Vec::new();
+    views::queries(tables.iter().cloned(), views, rows, |query| {
+        if query.parts > MOST_PARTS {
+            return false;
+        }
+        let planned = transaction::undone(|| table.access().plan(&all_inner(&query.text)));
+        let error = match planned {
+            Ok(Ok(_)) => None,
+            Ok(Err(_)) => Some(String::new()),
+            Err(error) => Some(transaction::message(&error)),
+        };
+        let is_fine = error.is_none();
+        found.push((query.name.clone(), is_guarded(query), error));
+        is_fine
+    });
+    found
 }
 
 /// Returns whether a query has a condition, reads more than one table or calls a function that can have one.
