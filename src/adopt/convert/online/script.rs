@@ -41,10 +41,10 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     // What reads the tables comes last: they can have what another role has written.
     if last.is_empty() && before.is_empty() {
         last.extend(checks::of_generator(table, generator));
-    }
-    // What cannot be parsed with a bigint cannot be evaluated for one.
-    if last.is_empty() && before.is_empty() && !is_ready {
-        last.extend(of_new_ids(table, &parts, generator));
+        // What cannot be parsed with a bigint cannot be evaluated for one.
+        if last.is_empty() && !is_ready {
+            last.extend(of_new_ids(table, &parts, generator));
+        }
     }
     let mut blockers = plan::blocked(&last);
     if closure.is_swapped() {
@@ -66,15 +66,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let mut rows = notes::of(closure);
     rows.extend(plan::checked(notes::timeout()));
     if !is_ready {
-        let found = Mentions::find(table.relations(), table.sequence_oids());
-        rows.extend(plan::checked(plan::mentions(&found)));
-        rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
-        let floor = generator.floor(table);
-        let doubts = parts
-            .iter()
-            .flat_map(|(_, part)| new_ids::doubts(part, floor));
-        rows.extend(plan::checked(doubts));
-        rows.extend(plan::checked(new_ids::unshown(table, floor)));
+        rows.extend(warnings(table, closure, &parts, generator));
     }
     rows.extend(left);
     rows.push(swapping(
@@ -85,6 +77,26 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     ));
     rows.extend(cleanup(&parts));
     rows.push(to_default(table, new_default));
+    rows
+}
+
+/// Returns what to know of functions and views that have the columns, before the first step.
+fn warnings(
+    table: &TargetTable,
+    closure: &Closure,
+    parts: &[SwappedColumn<'_>],
+    generator: &NewDefault,
+) -> Vec<PlanRow> {
+    let mut rows = Vec::new();
+    let found = Mentions::find(table.relations(), table.sequence_oids());
+    rows.extend(plan::checked(plan::mentions(&found)));
+    rows.extend(plan::checked(rehearsal::changed_types(closure, table)));
+    let floor = generator.floor(table);
+    let doubts = parts
+        .iter()
+        .flat_map(|(_, part)| new_ids::doubts(part, floor));
+    rows.extend(plan::checked(doubts));
+    rows.extend(plan::checked(new_ids::unshown(table, floor)));
     rows
 }
 
