@@ -10,7 +10,9 @@ const BACK: &str = "mint.convert_plan('t', 'id', NULL)";
 /// All settings that the server prints or reads values by.
 const HOSTILE: &str = "SET extra_float_digits = -15; SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Shanghai'; SET IntervalStyle = 'sql_standard';
     SET array_nulls = off; SET bytea_output = 'escape'; SET lc_monetary = 'C'; SET xmloption = document; SET xmlbinary = hex;
-    SET quote_all_identifiers = on; SET transform_null_equals = on; SET standard_conforming_strings = off";
+    SET quote_all_identifiers = on; SET transform_null_equals = on";
+/// PostgreSQL 19 refuses it.
+const NOT_CONFORMING: &str = "SET standard_conforming_strings = off";
 const OTHER: &str = "SET extra_float_digits = 0; SET DateStyle = 'German'; SET TimeZone = 'America/New_York'; SET IntervalStyle = 'iso_8601'";
 
 /// One row of each constant that a setting can change, in each kind of object that is created again.
@@ -78,12 +80,22 @@ fn constants_stay_whatever_sessions_set() {
         ));
         let mut reads = server.connect("postgres");
         reads.run(HOSTILE);
+        if reads.try_run(NOT_CONFORMING).is_err() {
+            reads.run("SET standard_conforming_strings = on");
+        }
         let settings = "SELECT concat(current_setting('search_path'), string_agg(name || ' ' || setting, ', ' ORDER BY name)) FROM pg_settings WHERE source = 'session' AND name NOT IN ('search_path', 'role')";
         let had: String = reads.one(settings);
         commands.iter().for_each(|command| reads.run(command));
         assert_eq!(reads.one::<String>(settings), had, "{plan}");
         assert_eq!(state(&server), before, "{plan} {condition}");
     }
+}
+
+fn set_for_role(session: &mut Session) {
+    for setting in HOSTILE.split(';') {
+        session.run(&format!("ALTER ROLE postgres {setting}"));
+    }
+    let _ = session.try_run(&format!("ALTER ROLE postgres {NOT_CONFORMING}"));
 }
 
 /// The same in psql, with the settings of the role.
@@ -93,16 +105,12 @@ fn constants_stay_whatever_a_role_sets() {
     let mut session = server.connect("postgres");
     make(&mut session);
     let before = state(&server);
-    for setting in HOSTILE.split(';') {
-        session.run(&format!("ALTER ROLE postgres {setting}"));
-    }
+    set_for_role(&mut session);
     let clean = || {
         let mut session = server.connect("postgres");
         session.run("ALTER ROLE postgres RESET ALL");
         let after = state(&server);
-        for setting in HOSTILE.split(';') {
-            session.run(&format!("ALTER ROLE postgres {setting}"));
-        }
+        set_for_role(&mut session);
         after
     };
     gexec(&server, THERE, UNTIL_SWAP);
