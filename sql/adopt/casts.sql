@@ -44,4 +44,5 @@ JOIN pg_depend AS p ON p.classid = o.class
   AND p.objid = o.object
   AND p.objsubid = 0
   AND p.refclassid = 'pg_type'::regclass
-WHERE strpos(o.tree, '{COERCETODOMAIN ') > 0
+-- A cast of a text to a composite, an array or a range runs the input functions of what these contain.
+WHERE o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR) '

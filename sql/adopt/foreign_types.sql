@@ -9,6 +9,17 @@ WITH RECURSIVE
   used AS (
     SELECT CASE WHEN current_setting('server_version_num')::int4 < 160000 THEN 'MEMBER' ELSE 'USAGE, SET' END
   ),
+  -- The functions, and those that their bodies, defaults of parameters and aggregates call.
+  function AS (
+    SELECT n.oid
+    FROM unnest($2::oid[]) AS n (oid)
+    UNION
+    SELECT p.refobjid
+    FROM function AS f
+    JOIN pg_depend AS p ON p.classid = 'pg_proc'::regclass
+      AND p.objid = f.oid
+      AND p.refclassid = 'pg_proc'::regclass
+  ),
   type AS (
     SELECT n.oid AS named, n.oid
     FROM unnest($1::oid[]) AS n (oid)
@@ -16,10 +27,17 @@ WITH RECURSIVE
     UNION
     -- What a function takes and returns, and has in the defaults of its parameters.
     SELECT p.refobjid, p.refobjid
-    FROM pg_depend AS p
-    WHERE p.classid = 'pg_proc'::regclass
-      AND p.objid = ANY ($2::oid[])
+    FROM function AS f
+    JOIN pg_depend AS p ON p.classid = 'pg_proc'::regclass
+      AND p.objid = f.oid
       AND p.refclassid = 'pg_type'::regclass
+    UNION
+    -- The planner reads the first state of an aggregate.
+    SELECT s.oid, s.oid
+    FROM function AS f
+    JOIN pg_aggregate AS a ON a.aggfnoid = f.oid
+    CROSS JOIN unnest(ARRAY[a.aggtranstype, a.aggmtranstype]) AS s (oid)
+    WHERE s.oid >= 16384
     UNION
     SELECT t.named, n.oid
     FROM type AS t

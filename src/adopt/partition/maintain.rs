@@ -88,7 +88,7 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
     let counted = parent.counted_query(part);
     if counted.is_some() {
-        parent.refuse_foreign(part.oid);
+        parent.refuse_foreign(Some(part.oid));
     }
     if counted.and_then(|query| own.value_within(millis, &query)) == Some(true) {
         error::counted(&part.name, &parent.key);
@@ -111,9 +111,8 @@ fn make(own: &Owned, parent: &Parent, rules: &Rules, part: &Missing, millis: i32
     if !own.can_create() {
         error::cannot_create(parent.oid);
     }
-    if let Some(default) = &parent.default {
-        parent.refuse_foreign(default.oid);
-    }
+    // A new partition gets the indexes of the table.
+    parent.refuse_foreign(parent.default.as_ref().map(|default| default.oid));
     let grown = moving::grown(parent, part).filter(|_| rules.moves_rows);
     if grown.is_some() {
         return moved(moving::move_some(own, parent, part, grown, millis));

@@ -171,9 +171,9 @@ impl Parent {
         ))
     }
 
-    /// Raises an error if a query of the table and of such a partition would plan, as the owner of the table, what another role
+    /// Raises an error if a query of the table and of a partition would plan, as the owner of the table, what another role
     /// has written.
-    pub fn refuse_foreign(&self, partition: pg_sys::Oid) {
+    pub fn refuse_foreign(&self, partition: Option<pg_sys::Oid>) {
         let query = "WITH RECURSIVE tree AS (
                 SELECT $1::oid AS oid
                 UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid

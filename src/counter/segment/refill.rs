@@ -128,8 +128,8 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             if !segments.slot.segment.lacks_next() {
                 return None;
             }
+            step.set(segments.next_step(now, own, most)?);
             is_tried = true;
-            step.set(segments.next_step(now, own, most));
             rules.take(state, 1, step.get())
         },
         |segments, values, position| {

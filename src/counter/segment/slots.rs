@@ -134,11 +134,10 @@ impl Segments {
         .unwrap_or(self)
     }
 
-    /// Returns how many values to take next, of a sequence with this step of its own that grows to `most`.
-    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
-        let own = own.min(LONGEST);
-        let next = self.held(|slot| slot.segment.next_step(now, own, most));
-        next.unwrap_or(own)
+    /// Returns how many values to take next, of a sequence with this step of its own that grows to `most`; none once the slot has
+    /// another owner.
+    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> Option<u64> {
+        self.held(|slot| slot.segment.next_step(now, own.min(LONGEST), most))
     }
 
     /// Adds the next segment. Returns false if there is one, or the slot has another owner: the values are lost. **Under the
@@ -250,7 +249,10 @@ impl SegmentsSlot {
 
     /// Orders a segment from another server. Returns the generation of the one before.
     pub fn order(&self) -> u64 {
-        self.ordered.store(1, Ordering::Release);
+        // Another session's can have come before.
+        if self.segment.lacks_next() {
+            self.ordered.store(1, Ordering::Release);
+        }
         self.segment.last_filled()
     }
 

@@ -99,7 +99,10 @@ impl SupplyWorker {
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let count = segments.next_step(now, source.place.step, settings::segment_max_step());
+        let (own, most) = (source.place.step, settings::segment_max_step());
+        let Some(count) = segments.next_step(now, own, most) else {
+            return Ok(());
+        };
         let values = self.request(&source, count, end)?;
         let position = attempt(deadline::REQUEST, || {
             source::set_end(sequence, values.last())

@@ -151,7 +151,9 @@ impl Mailbox {
         counts: impl Fn() -> bool,
         find: impl Fn() -> Option<T>,
     ) -> Option<T> {
+        const RESTART: Micros = 1_000_000;
         let began = clock::up();
+        let mut woken = began;
         let mut counted = counts();
         let mut number = self.request(kind);
         loop {
@@ -166,7 +168,8 @@ impl Mailbox {
                 number = self.request(kind);
             }
             // One that was about to end did not see the request.
-            if !self.is_served_or_started() {
+            if clock::up() - woken > RESTART && !self.is_served_or_started() {
+                woken = clock::up();
                 self.wake_if_possible(kind);
             }
             clock::pause(POLL, kind.event);

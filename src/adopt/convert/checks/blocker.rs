@@ -91,9 +91,8 @@ impl Blocker {
     }
 
     /// Returns those of casts that each statement on the tables of columns would plan as their owner.
-    pub fn of_casts(columns: &[(pg_sys::Oid, i16)], owner: u32) -> Vec<Self> {
-        let tables: Vec<pg_sys::Oid> = columns.iter().map(|&(table, _)| table).collect();
-        let casts = casts::foreign(&tables, owner.into()).into_iter();
+    pub fn of_casts(tables: impl Iterator<Item = pg_sys::Oid>, owner: u32) -> Vec<Self> {
+        let casts = casts::foreign(&Vec::from_iter(tables), owner.into()).into_iter();
         casts
             .map(|(object, of)| Self::foreign(&object, of))
             .collect()

@@ -43,7 +43,10 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
 pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
     let mut found = Vec::new();
     of_default(table, &mut found);
-    found.extend(Blocker::of_casts(&table.members(), table.owner));
+    found.extend(Blocker::of_casts(
+        table.members().into_iter().map(|(of, _)| of),
+        table.owner,
+    ));
     found.extend(of_record(table));
     // No largest UUID is read.
     if !table.unindexed.is_empty() && table.column().base_type() != pg_sys::UUIDOID {

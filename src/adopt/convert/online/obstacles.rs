@@ -50,7 +50,11 @@ impl Closure {
             ));
         }
         found.extend(rebound::blockers(&self.places(), Texts::All));
-        found.extend(Blocker::of_casts(&self.places(), table.owner));
+        // A foreign key reads both of its tables.
+        let ends = self.keys.iter().flat_map(|key| [key.relation, key.to]);
+        let tables = self.places().into_iter().map(|(of, _)| of);
+        let tables = tables.chain(ends.map(Into::into));
+        found.extend(Blocker::of_casts(tables, table.owner));
         found.extend(self.other_owner(table));
         found.extend(lacks::blockers(self));
         found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));
