@@ -56,13 +56,8 @@ pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
 #[cold]
 #[track_caller]
 pub fn foreign_type(what: &str, of: ForeignType) -> ! {
-    let type_name = relation::name_of_type(of.oid.into());
-    let message = format!("{what} has values of type {type_name}");
-    let role = privilege::name_of(of.owner.into());
-    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .detail(format!(
-            "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
-        ))
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, of.message(what))
+        .detail(of.detail())
         .hint("Give the type and its parts to the owner of the table.")
         .raise()
 }

@@ -4,7 +4,6 @@
 use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::foreign::{self, ForeignType};
 use crate::pg::catalog::privilege::restricted;
-use crate::pg::catalog::relation;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::DecodedText;
@@ -192,12 +191,9 @@ fn refuse() -> ! {
 fn refuse_foreign(of: ForeignType) -> ! {
     report(
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-        format!(
-            "new default has values of type {}",
-            relation::name_of_type(of.oid.into())
-        ),
+        of.message("new default"),
     )
-    .detail("A role without the privileges of the table's owner can add checks to the type, and these would run with these privileges.")
+    .detail(of.detail())
     .hint("Write the default without the type.")
     .raise()
 }

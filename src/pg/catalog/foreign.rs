@@ -4,7 +4,7 @@
 //! The parser runs those of a constant of an array, a composite or a range, and the planner loads and folds those of each domain
 //! that it sees a cast to. So a text is looked at before it is analyzed, and its tree before it is planned.
 
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
 use crate::pg::error::relay_errors;
@@ -24,6 +24,22 @@ pub struct ForeignType {
     pub owner: u32,
 }
 
+impl ForeignType {
+    /// Returns the message that something has values of it.
+    pub fn message(&self, what: &str) -> String {
+        let type_name = relation::name_of_type(self.oid.into());
+        format!("{what} has values of type {type_name}")
+    }
+
+    /// Returns the DETAIL of that.
+    pub fn detail(&self) -> String {
+        let role = privilege::name_of(self.owner.into());
+        format!(
+            "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
+        )
+    }
+}
+
 /// Returns the types among these, and among those that functions take and return, which are of a role without the privileges
 /// of `role`.
 pub fn among(
@@ -41,7 +57,7 @@ pub fn among(
     if types.is_empty() && functions.is_empty() {
         return Vec::new();
     }
-    let query = include_str!("../../../sql/adopt/foreign_types.sql");
+    let query = include_str!("../../../sql/catalog/foreign_types.sql");
     let arguments = [types.into(), functions.into(), role.into()];
     let found: Option<Vec<ForeignType>> = sql::read_now(query, &arguments);
     found.unwrap_or_default()
@@ -124,6 +140,13 @@ unsafe extern "C-unwind" fn collect(node: *mut pg_sys::Node, names: *mut c_void)
         if is_a(node, pg_sys::NodeTag::T_TypeName) {
             (*names.cast::<Vec<*mut pg_sys::TypeName>>()).push(node.cast());
             return false;
+        }
+        // The server's walk leaves out the type of a column of XMLTABLE.
+        if is_a(node, pg_sys::NodeTag::T_RangeTableFuncCol) {
+            let type_name = (*node.cast::<pg_sys::RangeTableFuncCol>()).typeName;
+            if !type_name.is_null() {
+                (*names.cast::<Vec<*mut pg_sys::TypeName>>()).push(type_name);
+            }
         }
         if is_a(node, pg_sys::NodeTag::T_TypeCast) {
             let value = (*node.cast::<pg_sys::TypeCast>()).arg;

@@ -2,7 +2,7 @@
 
 use crate::adopt::catalog::casts;
 use crate::pg::catalog::foreign::ForeignType;
-use crate::pg::catalog::{privilege, relation, sql};
+use crate::pg::catalog::sql;
 use crate::pg::error::{Report, report};
 use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -78,13 +78,9 @@ impl Blocker {
 
     /// Returns that of something that has values of a type of another role, which are not for the owner to read.
     pub fn foreign(what: &str, of: ForeignType) -> Self {
-        let type_name = relation::name_of_type(of.oid.into());
-        let role = privilege::name_of(of.owner.into());
         Self::state(
-            format!("{what} has values of type {type_name}"),
-            format!(
-                "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
-            ),
+            of.message(what),
+            of.detail(),
             "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
         )
         .unsupported()
