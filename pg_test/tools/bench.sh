@@ -25,6 +25,12 @@ fi
 cd "$REPO"
 step "building the bench" bench_build cargo build --release -p mint_bench
 bench=$CARGO_TARGET_DIR/release/mint_bench
+# The same build as that of pg_mint, so that pgrx is compiled once.
+step "building an empty library of pgrx" "bench_empty$major" \
+    env PGRX_PG_CONFIG_PATH="$pg_config" CARGO_TARGET_DIR="$(target_of "$major")" \
+    cargo build --locked --release --package empty_pgrx --no-default-features --features "pg$major"
+MINT_EMPTY=$(target_of "$major")/release/libempty_pgrx.so
+export MINT_EMPTY
 # A file system in memory has neither fsync nor cold caches.
 export TMPDIR=${TMPDIR:-/var/tmp}
 documents() { "$bench" --results "$REPO/bench/results" --documents; }

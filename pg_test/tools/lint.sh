@@ -20,7 +20,7 @@ step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
-for member in core pg_test/cluster pg_test/house pg_test/drivers/tokio_postgres bench; do
+for member in core pg_test/cluster pg_test/house pg_test/drivers/tokio_postgres bench bench/empty_pgrx; do
     if [ -e "$member/Cargo.toml" ]; then
         step "clippy, $member" "clippy_$(basename "$member")" \
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings

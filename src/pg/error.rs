@@ -22,6 +22,9 @@ const FUNCTION: &str = "pg_mint";
 pub fn init() {
     const SWITCH: &str = "RUST_LIB_BACKTRACE";
     let before = env::var_os(SWITCH);
+    if before.is_none() && env::var_os("RUST_BACKTRACE").is_none() {
+        return;
+    }
     // SAFETY: processes of the server have one thread, and the environment is as before afterwards.
     unsafe { env::set_var(SWITCH, "0") };
     let _ = Backtrace::capture();

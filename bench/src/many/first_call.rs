@@ -8,13 +8,22 @@ use mint_cluster::Server;
 use postgres::{Client, NoTls};
 use std::time::Instant;
 
-/// A statement without a generator, to which the others are compared, and the server's own generator.
-const FORMS: [&str; 5] = [
-    "1", "gen_random_uuid()", QUICK_START, "uuid_v7()", "objectid()",
+/// A statement without a generator, to which the others are compared, the server's own generator, and the function of a
+/// library of pgrx that has no other.
+const FORMS: [&str; 6] = [
+    "1", "gen_random_uuid()", "empty_pgrx(5)", QUICK_START, "uuid_v7()", "objectid()",
 ];
 
-/// Takings of sessions of one server: milliseconds, and memory in kB.
-type Taken = [(Vec<f64>, Vec<f64>); FORMS.len()];
+/// Takings of sessions of one server and one form.
+#[derive(Default)]
+struct Taken {
+    /// Milliseconds of the connection and its first statement.
+    total: Vec<f64>,
+    /// Milliseconds of the statement.
+    statement: Vec<f64>,
+    /// Memory in kB.
+    memory: Vec<f64>,
+}
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let rounds = scale.pick(400, 100);
@@ -23,8 +32,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         .start();
     candidates::prepare(&other);
     let servers = [("no", server), ("yes", &other)];
-    let mut taken: [Taken; 2] = Default::default();
+    let mut taken: [[Taken; FORMS.len()]; 2] = Default::default();
     for (_, server) in servers {
+        let mut session = server.connect("postgres");
+        session.run(&empty_library());
         // The first session of a server makes the memory that others attach.
         for form in FORMS {
             drop(first_call(server, form));
@@ -36,11 +47,12 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
                 // Each comes after each other one.
                 let place = turn * (round % 4 + 1) % FORMS.len();
                 let begin = Instant::now();
-                let mut session = first_call(server, FORMS[place]);
-                let (times, memory) = &mut taken[place];
-                times.push(begin.elapsed().as_secs_f64() * 1e3);
+                let (mut session, statement) = first_call(server, FORMS[place]);
+                let taken = &mut taken[place];
+                taken.total.push(begin.elapsed().as_secs_f64() * 1e3);
+                taken.statement.push(statement);
                 if round % 100 == 0 {
-                    memory.push(private_kilobytes(&mut session));
+                    taken.memory.push(private_kilobytes(&mut session));
                 }
             }
         }
@@ -51,27 +63,32 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "A new connection and its first statement, `SELECT f()`: the median of {rounds} rounds in which all take turns, on two \
              servers, one of which has `shared_preload_libraries = 'pg_mint'`; and the ratios to `SELECT 1` without it in the \
-             same round. Memory is what the session has written of its own, in kB more than after `SELECT 1` on its server; \
+             same round; and the median of the statement alone. `empty_pgrx` is in a library of pgrx without anything else, \
+             which is not preloaded. Memory is what the session has written of its own, in kB more than after `SELECT 1` on its server; \
              shared memory does not count."
         ),
         &[
             "first statement", "preloaded", "ms", "of SELECT 1", "lower quartile",
-            "upper quartile", "kB",
+            "upper quartile", "statement alone, ms", "kB",
         ],
     );
-    let base = &taken[0][0].0;
+    let base = &taken[0][0].total;
     for ((preloaded, _), taken) in servers.iter().zip(&taken) {
-        for (form, (times, memory)) in FORMS.iter().zip(taken) {
-            let ratios = ratio(times, base);
-            let middle = |memory: &[f64]| percentile(memory, 50.0);
+        for (form, of_form) in FORMS.iter().zip(taken) {
+            let ratios = ratio(&of_form.total, base);
+            let middle = |values: &[f64]| percentile(values, 50.0);
             table.row(&[
                 format!("SELECT {form}"),
                 (*preloaded).to_owned(),
-                number(Spread::of(times).median),
+                number(Spread::of(&of_form.total).median),
                 ratios.rounded(),
                 number(ratios.quartiles.0),
                 number(ratios.quartiles.1),
-                format!("{:.0}", (middle(memory) - middle(&taken[0].1)).max(0.0)),
+                number(middle(&of_form.statement)),
+                format!(
+                    "{:.0}",
+                    (middle(&of_form.memory) - middle(&taken[0].memory)).max(0.0)
+                ),
             ]);
         }
     }
@@ -81,16 +98,25 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// Opens a session whose first statement calls the form.
-fn first_call(server: &Server, form: &str) -> Client {
+/// Returns the statement that creates the function of the empty library.
+fn empty_library() -> String {
+    let path = std::env::var("MINT_EMPTY").expect("MINT_EMPTY: the library that bench.sh builds");
+    format!(
+        "CREATE FUNCTION empty_pgrx(bigint) RETURNS bigint AS '{path}', 'empty_pgrx_wrapper' LANGUAGE c"
+    )
+}
+
+/// Opens a session whose first statement calls the form, and returns the statement's milliseconds.
+fn first_call(server: &Server, form: &str) -> (Client, f64) {
     let mut session = server
         .config("postgres", "postgres")
         .connect(NoTls)
         .expect("a connection");
+    let begin = Instant::now();
     session
         .simple_query(&format!("SELECT {form}"))
         .expect("a form that works");
-    session
+    (session, begin.elapsed().as_secs_f64() * 1e3)
 }
 
 /// Returns how much a session has written of the memory that it shares with no other. Pages of a file that was installed

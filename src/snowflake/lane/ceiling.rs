@@ -29,7 +29,7 @@ const SEQUENCE: &CStr = c"time_ceiling";
 /// How many databases can have a ceiling: 256 kB of shared memory.
 const SLOTS: usize = 4_096;
 
-static STAMP: Stamp = Stamp::new(b'c', 1);
+static STAMP: Stamp = Stamp::new(b'c', 2);
 static CEILINGS: NamedSegment<(), Slot> =
     NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
 
@@ -38,12 +38,15 @@ static CEILINGS: NamedSegment<(), Slot> =
 /// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
 ///   exists. 0 is an empty slot.
 /// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
+/// - `sequence`: the oid of the sequence that a session has found to be the extension's, so that others look only for what
+///   has its name now; 0 before.
 /// - `bounds`: atomic, by core's protocol.
 /// - `writes`, `last_write`: statistics, changed under the page's lock.
 #[repr(C, align(64))]
 struct Slot {
     database: AtomicU32,
     incarnation: AtomicU32,
+    sequence: AtomicU32,
     bounds: Ceiling,
     writes: AtomicU64,
     last_write: AtomicI64,
@@ -62,6 +65,7 @@ impl Slot {
         self.writes.store(0, Ordering::Relaxed);
         self.last_write.store(0, Ordering::Relaxed);
         self.incarnation.store(0, Ordering::Relaxed);
+        self.sequence.store(0, Ordering::Relaxed);
         self.database.store(database, Ordering::Release);
     }
 }
@@ -150,7 +154,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
     let open = |oid| Sequence::open(oid, lock);
     let sequence = ATTACHED.get().and_then(open).unwrap_or_else(|| {
-        extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
+        find_sequence().and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "cannot generate ids without the ceiling of this database",
@@ -170,6 +174,17 @@ pub(super) fn open(lock: Lock) -> Sequence {
         .raise();
     }
     sequence
+}
+
+/// Looks for the sequence. That it is the extension's is looked up once: the rest of a session's first call costs less.
+fn find_sequence() -> Option<pg_sys::Oid> {
+    let named = extension::find_by_name(SEQUENCE)?;
+    let known = &own_slot().sequence;
+    if known.load(Ordering::Relaxed) != named.to_u32() {
+        extension::namespace()?;
+        known.store(named.to_u32(), Ordering::Relaxed);
+    }
+    Some(named)
 }
 
 /// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised
