@@ -1,48 +1,67 @@
--- What the server plans with statements on tables, and has a cast to a domain: one jsonb with a list of objects and types, see
--- src/adopt/catalog/casts.rs. $1 has the oids of tables.
-SELECT jsonb_agg(DISTINCT jsonb_build_object(
+-- What the server plans with statements on tables, and calls what a user has made, or has a cast to a type of a user: one jsonb with
+-- a list of objects, see src/adopt/catalog/casts.rs. $1 has the oids of tables.
+SELECT jsonb_agg(jsonb_build_object(
   'object', CASE
-    WHEN o.class = 'pg_class'::regclass AND o.object = ANY ($1::oid[])
-      THEN 'partition key of ' || pg_describe_object(o.class, o.object, 0)
-    ELSE pg_describe_object(o.class, o.object, 0)
+    WHEN c.class = 'pg_class'::regclass AND c.object = ANY ($1::oid[])
+      THEN 'partition key of ' || pg_describe_object(c.class, c.object, 0)
+    ELSE pg_describe_object(c.class, c.object, 0)
   END,
-  'type', p.refobjid::int8
+  'types', coalesce(c.types, '[]'),
+  'functions', coalesce(c.functions, '[]'),
+  'operators', coalesce(c.operators, '[]')
 ))
 FROM (
-  -- A query reads those of indexes, checks, keys of partitions and statistics, also where it has none of their columns.
-  SELECT 'pg_class'::regclass, i.indexrelid, concat(i.indexprs::text, i.indpred::text)
-  FROM pg_index AS i
-  WHERE i.indrelid = ANY ($1::oid[])
-  UNION ALL
-  SELECT 'pg_constraint'::regclass, k.oid, k.conbin::text
-  FROM pg_constraint AS k
-  WHERE k.conrelid = ANY ($1::oid[])
-  UNION ALL
-  SELECT 'pg_class'::regclass, r.partrelid, r.partexprs::text
-  FROM pg_partitioned_table AS r
-  WHERE r.partrelid = ANY ($1::oid[])
-  UNION ALL
-  SELECT 'pg_statistic_ext'::regclass, e.oid, e.stxexprs::text
-  FROM pg_statistic_ext AS e
-  WHERE e.stxrelid = ANY ($1::oid[])
-  UNION ALL
-  -- The UPDATE of a backfill has those of generated columns, triggers and rules as well.
-  SELECT 'pg_attrdef'::regclass, d.oid, d.adbin::text
-  FROM pg_attrdef AS d
-  JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attgenerated <> ''
-  WHERE d.adrelid = ANY ($1::oid[])
-  UNION ALL
-  SELECT 'pg_trigger'::regclass, g.oid, g.tgqual::text
-  FROM pg_trigger AS g
-  WHERE g.tgrelid = ANY ($1::oid[])
-  UNION ALL
-  SELECT 'pg_rewrite'::regclass, w.oid, concat(w.ev_qual::text, w.ev_action::text)
-  FROM pg_rewrite AS w
-  WHERE w.ev_class = ANY ($1::oid[])
-) AS o (class, object, tree)
-JOIN pg_depend AS p ON p.classid = o.class
-  AND p.objid = o.object
-  AND p.objsubid = 0
-  AND p.refclassid = 'pg_type'::regclass
--- A cast of a text to a composite, an array or a range runs the input functions of what these contain.
-WHERE o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR) '
+  SELECT
+    o.class,
+    o.object,
+    -- A cast of a text to a composite, an array or a range runs the input functions of what these contain.
+    jsonb_agg(p.refobjid::int8) FILTER (
+      WHERE p.refclassid = 'pg_type'::regclass AND o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR) '
+    ) AS types,
+    jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_proc'::regclass) AS functions,
+    jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_operator'::regclass) AS operators
+  FROM (
+    -- A query reads those of indexes, checks, keys of partitions and statistics, also where it has none of their columns.
+    SELECT 'pg_class'::regclass, i.indexrelid, concat(i.indexprs::text, i.indpred::text)
+    FROM pg_index AS i
+    WHERE i.indrelid = ANY ($1::oid[])
+    UNION ALL
+    SELECT 'pg_constraint'::regclass, k.oid, k.conbin::text
+    FROM pg_constraint AS k
+    WHERE k.conrelid = ANY ($1::oid[])
+    UNION ALL
+    SELECT 'pg_class'::regclass, r.partrelid, r.partexprs::text
+    FROM pg_partitioned_table AS r
+    WHERE r.partrelid = ANY ($1::oid[])
+    UNION ALL
+    SELECT 'pg_statistic_ext'::regclass, e.oid, e.stxexprs::text
+    FROM pg_statistic_ext AS e
+    WHERE e.stxrelid = ANY ($1::oid[])
+    UNION ALL
+    -- The UPDATE of a backfill has those of generated columns, triggers and rules as well.
+    SELECT 'pg_attrdef'::regclass, d.oid, d.adbin::text
+    FROM pg_attrdef AS d
+    JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attgenerated <> ''
+    WHERE d.adrelid = ANY ($1::oid[])
+    UNION ALL
+    SELECT 'pg_trigger'::regclass, g.oid, g.tgqual::text
+    FROM pg_trigger AS g
+    WHERE g.tgrelid = ANY ($1::oid[])
+    UNION ALL
+    SELECT 'pg_rewrite'::regclass, w.oid, concat(w.ev_qual::text, w.ev_action::text)
+    FROM pg_rewrite AS w
+    WHERE w.ev_class = ANY ($1::oid[])
+  ) AS o (class, object, tree)
+  JOIN pg_depend AS p ON p.classid = o.class
+    AND p.objid = o.object
+    AND p.objsubid = 0
+    AND p.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+    AND p.refobjid >= 16384
+  -- The function of a trigger is not planned.
+  WHERE NOT EXISTS (
+    SELECT
+    FROM pg_trigger AS g
+    WHERE o.class = 'pg_trigger'::regclass AND g.oid = o.object AND g.tgfoid = p.refobjid
+  )
+  GROUP BY o.class, o.object
+) AS c

@@ -3,8 +3,8 @@
 -- columns, $3 whether only checks are meant.
 --
 -- The server prints each argument of a function or an operator with its cast. So the text means another one only if it
--- takes an integer, or any type; if there is a namesake, or others than the owner can create one in its schema.
--- The server's own objects have no dependencies.
+-- takes an integer, or any type; if there is a namesake, or others than the owner can create one in its schema. The owner
+-- of a schema can put another one in the place of any. The server's own objects have no dependencies.
 WITH RECURSIVE
   target AS (
     SELECT t.relation, t.number
@@ -163,7 +163,37 @@ FROM (
   SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake
   FROM loose AS l
   JOIN pg_namespace AS n ON n.oid = l.schema
-  WHERE EXISTS (
+  CROSS JOIN LATERAL (
+    SELECT
+      bool_or(r.is_owner) AS is_theirs,
+      count(*) > 0 AS is_open
+    FROM (
+      SELECT n.nspowner, true
+      UNION ALL
+      SELECT g.grantee, false
+      FROM aclexplode(n.nspacl) AS g
+      WHERE g.privilege_type = 'CREATE'
+    ) AS r (role, is_owner)
+    CROSS JOIN LATERAL (
+      SELECT CASE
+        WHEN r.role = 'pg_database_owner'::regrole
+          THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+        ELSE r.role
+      END
+    ) AS w (role)
+    WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
+  ) AS others
+  WHERE others.is_theirs
+    -- The checks of a domain of another role are not parsed again.
+    AND NOT EXISTS (
+      SELECT
+      FROM pg_constraint AS k
+      JOIN pg_type AS y ON y.oid = k.contypid
+      WHERE l.class = 'pg_constraint'::regclass
+        AND k.oid = l.object
+        AND NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
+    )
+    OR (l.has_namesake OR others.is_open) AND EXISTS (
       SELECT
       FROM pg_type AS y
       WHERE y.oid = ANY (l.types)
@@ -171,27 +201,6 @@ FROM (
           y.typtype IN ('p', 'd')
           OR y.oid = ANY ('{int2,int4,int8,int2[],int4[],int8[]}'::regtype[])
         )
-    )
-    AND (
-      l.has_namesake
-      OR EXISTS (
-        SELECT
-        FROM (
-          SELECT n.nspowner
-          UNION ALL
-          SELECT g.grantee
-          FROM aclexplode(n.nspacl) AS g
-          WHERE g.privilege_type = 'CREATE'
-        ) AS r (role)
-        CROSS JOIN LATERAL (
-          SELECT CASE
-            WHEN r.role = 'pg_database_owner'::regrole
-              THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
-            ELSE r.role
-          END
-        ) AS w (role)
-        WHERE w.role = 0 OR NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
-      )
     )
 ) AS one (class, object, type, called, schema, has_namesake)
 LEFT JOIN pg_rewrite AS r ON one.class = 'pg_rewrite'::regclass AND r.oid = one.object AND r.rulename = '_RETURN'

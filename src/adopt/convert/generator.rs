@@ -3,6 +3,7 @@
 use crate::adopt::catalog::default::{Generator, IdKind};
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::expression::{Call, Target, parse_default};
+use crate::pg::catalog::foreign::Objects;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
@@ -14,6 +15,8 @@ pub struct NewDefault {
     /// As the server prints it.
     pub text: String,
     call: Call,
+    /// What it has.
+    pub objects: Objects,
     /// That of its snowflakes.
     layout: Option<Layout>,
 }
@@ -54,6 +57,7 @@ impl NewDefault {
         Self {
             text: default.text,
             call,
+            objects: default.objects,
             layout,
         }
     }

@@ -1,6 +1,6 @@
 //! The rows of tables whose columns become bigint, and the functions that take or return these.
 
-use crate::pg::catalog::foreign;
+use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::{relation, sql};
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
@@ -56,7 +56,9 @@ impl Rows {
         let query = "SELECT jsonb_agg(DISTINCT a.atttypid::int8) FROM pg_attribute AS a WHERE a.attrelid = ANY ($1::oid[]) AND a.atttypid >= 16384";
         let types: Option<Vec<u32>> = sql::read_now(query, &[tables.into()]);
         let types: Vec<pg_sys::Oid> = types.into_iter().flatten().map(Into::into).collect();
-        let foreign = owner.map_or_else(Vec::new, |owner| foreign::among(&types, &[], owner));
+        let foreign = owner.map_or_else(Vec::new, |owner| {
+            foreign::among(&foreign::types(types), Held::ByName, owner)
+        });
         let foreign = foreign.iter().map(|of| of.oid.into()).collect();
         let rows = Self::read(columns, Some(id), foreign);
         Self {

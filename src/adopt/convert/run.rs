@@ -64,7 +64,8 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
         let steps = steps::convert(&table, &generator.text, record.as_ref());
         execute(&table, &steps);
         let after = table.again();
-        if after.column().default.as_ref() != Some(&generator.text) || after.is_identity() {
+        let is_set = after.column().default.as_ref() == Some(&generator.text);
+        if !is_set || !after.calls(&generator.objects) || after.is_identity() {
             changed_meanwhile(&table);
         }
         way_back(&table, record.is_some())

@@ -2,6 +2,7 @@
 
 use crate::adopt::catalog::column::missing_column;
 use crate::pg::catalog::access::{self, Owned};
+use crate::pg::catalog::foreign::{self, Objects};
 use crate::pg::catalog::{expression, privilege, relation, sql};
 use crate::pg::citus;
 use crate::pg::datum::json::{JsonText, list, read};
@@ -219,6 +220,12 @@ impl TargetTable {
     pub fn draws_from(&self, sequence: u32) -> bool {
         let tree = self.column().tree.as_deref();
         tree.and_then(expression::drawn) == Some(sequence.into())
+    }
+
+    /// Returns whether the default calls these functions and operators.
+    pub fn calls(&self, objects: &Objects) -> bool {
+        let tree = self.column().tree.as_deref();
+        tree.is_some_and(|tree| foreign::in_tree(tree).call_as(objects))
     }
 
     /// Returns the column, which `find` has found.

@@ -1,6 +1,6 @@
 //! Errors of tables and arguments for which there is no plan of partitions.
 
-use crate::pg::catalog::foreign::ForeignType;
+use crate::pg::catalog::foreign::Foreign;
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
@@ -52,13 +52,13 @@ pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
         .raise()
 }
 
-/// Refuses what has values of a type of another role.
+/// Refuses what has an object of another role.
 #[cold]
 #[track_caller]
-pub fn foreign_type(what: &str, of: ForeignType) -> ! {
+pub fn foreign_object(what: &str, of: Foreign) -> ! {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, of.message(what))
         .detail(of.detail())
-        .hint("Give the type and its parts to the owner of the table.")
+        .hint("Give it and its parts to the owner of the table.")
         .raise()
 }
 

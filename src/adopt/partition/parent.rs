@@ -5,7 +5,7 @@ use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
-use crate::pg::catalog::foreign;
+use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{relation, sql};
 use crate::pg::citus;
@@ -153,9 +153,9 @@ impl Parent {
 /// Raises an error if the key is of a type of another role: the server casts each bound to it.
 fn refuse_foreign_key(table: pg_sys::Oid, key_type: pg_sys::Oid) {
     let owner = relation::owner(table).unwrap_or_else(|| sql::missing(table));
-    if let Err(of) = foreign::refuse(&[key_type], &[], owner) {
+    if let Err(of) = foreign::refuse(&foreign::types(vec![key_type]), Held::ByName, owner) {
         let what = format!("partition key of table \"{}\"", sql::name_of(table));
-        error::foreign_type(&what, of);
+        error::foreign_object(&what, of);
     }
 }
 
@@ -190,7 +190,7 @@ impl Parent {
             error::other_owner(&sql::name_of(other), &sql::name_of(self.oid));
         }
         if let Some((object, of)) = casts::foreign(&tables, owner).into_iter().next() {
-            error::foreign_type(&object, of);
+            error::foreign_object(&object, of);
         }
     }
 

@@ -13,7 +13,7 @@
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::backend::{guc, lock};
 use crate::pg::catalog::binding::{self, Bound};
-use crate::pg::catalog::foreign::{self, ForeignType};
+use crate::pg::catalog::foreign::{self, Foreign, Held};
 use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
 use crate::pg::catalog::scan::{newest, sample};
 use crate::pg::catalog::{privilege, relation, spi, sql};
@@ -235,14 +235,28 @@ impl Owned {
     /// Evaluates an expression that names no relation, as the owner. Raises its error.
     ///
     /// # Errors
-    /// A type of another role in it: nothing is evaluated.
+    /// An object of another role in it: nothing is evaluated.
     pub fn evaluate<T: FromDatum + IntoDatum>(
         &self,
         expression: &str,
-    ) -> Result<Option<T>, ForeignType> {
-        let query = format!("SELECT {expression}");
-        foreign::refuse_in_tree(&self.parse(&query)?, self.owner)?;
-        Ok(self.as_owner(|| spi::one(&query, &[])))
+    ) -> Result<Option<T>, Foreign> {
+        self.query(&format!("SELECT {expression}"))
+    }
+
+    /// Runs a query as the owner, and returns its only value.
+    ///
+    /// # Errors
+    /// An object of another role in it: it is not run.
+    fn query<T: FromDatum + IntoDatum>(&self, query: &str) -> Result<Option<T>, Foreign> {
+        let tree = self.checked(query)?;
+        Ok(self.as_owner(|| binding::restrict_to_tree(&tree, || spi::one(query, &[]))))
+    }
+
+    /// Parses a query, and checks what its names mean. Returns its tree.
+    fn checked(&self, query: &str) -> Result<String, Foreign> {
+        let tree = self.parse(query)?;
+        foreign::refuse(&foreign::in_tree(&tree), Held::ByName, self.owner)?;
+        Ok(tree)
     }
 
     /// Parses a query as the owner: nothing of it is planned or run. Returns its tree, as catalogs keep those of views. Raises
@@ -250,7 +264,7 @@ impl Owned {
     ///
     /// # Errors
     /// A type of another role that it names: it is not parsed.
-    pub fn parse(&self, query: &str) -> Result<String, ForeignType> {
+    pub fn parse(&self, query: &str) -> Result<String, Foreign> {
         self.refuse_foreign(query)?;
         Ok(self.as_owner(|| spi::tree_of(query)))
     }
@@ -259,18 +273,19 @@ impl Owned {
     /// calls. Returns whether it is planned. Raises its error.
     ///
     /// # Errors
-    /// A type of another role in it: it is not planned.
-    pub fn plan(&self, query: &str) -> Result<bool, ForeignType> {
-        foreign::refuse_in_tree(&self.parse(query)?, self.owner)?;
-        Ok(self.as_owner(|| spi::plan(query)))
+    /// An object of another role in it: it is not planned.
+    pub fn plan(&self, query: &str) -> Result<bool, Foreign> {
+        let tree = self.checked(query)?;
+        Ok(self.as_owner(|| spi::plan(query, &tree)))
     }
 
     /// Checks that the owner could parse a text.
     ///
     /// # Errors
     /// A type of another role that it names.
-    pub fn refuse_foreign(&self, query: &str) -> Result<(), ForeignType> {
-        foreign::refuse(&self.as_owner(|| foreign::named(query)), &[], self.owner)
+    pub fn refuse_foreign(&self, query: &str) -> Result<(), Foreign> {
+        let named = foreign::types(self.as_owner(|| foreign::named(query)));
+        foreign::refuse(&named, Held::ByName, self.owner)
     }
 
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and
@@ -289,12 +304,13 @@ impl Owned {
         });
     }
 
-    /// Runs a statement as [`Owned::run_within`] does, and returns its only value.
+    /// Runs a statement as [`Owned::run_within`] does, and returns its only value. Raises an error if its names mean objects of
+    /// another role.
     pub fn value_within<T: FromDatum + IntoDatum>(&self, millis: i32, query: &str) -> Option<T> {
         let mut answer = None;
         guc::with(&[(c"row_security", c"off")], || {
             within(millis, || {
-                answer = self.as_owner(|| spi::one(query, &[]));
+                answer = self.query(query).unwrap_or_else(|_| binding::refuse());
             });
         });
         answer

@@ -2,7 +2,8 @@
 //! with exact names.
 
 use crate::pg::catalog::access::Owned;
-use crate::pg::catalog::foreign::{self, ForeignType};
+use crate::pg::catalog::foreign::{self, Foreign, Held, Objects};
+use crate::pg::catalog::function;
 use crate::pg::catalog::privilege::restricted;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
@@ -30,6 +31,8 @@ pub struct Default {
     pub text: String,
     /// What it is, if it is nothing but a call of a function.
     pub call: Option<Call>,
+    /// What it has.
+    pub objects: Objects,
 }
 
 /// A call of a function.
@@ -103,7 +106,8 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
             (raw, unsafe { foreign::named_in(raw) })
         })
     });
-    foreign::refuse(&types, &[], owner.owner()).unwrap_or_else(|of| refuse_foreign(of));
+    foreign::refuse(&foreign::types(types), Held::ByName, owner.owner())
+        .unwrap_or_else(|of| refuse_foreign(of));
     let cooked = restricted(|| {
         relay_errors(|| {
             // SAFETY: the parser's own steps for a default, which return trees in the current memory context.
@@ -125,8 +129,14 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
     });
     // SAFETY: a tree of the parser.
     let tree = relay_errors(|| unsafe { charset::decode_c(pg_sys::nodeToString(cooked.cast())) });
-    foreign::refuse_in_tree(&tree, owner.owner()).unwrap_or_else(|of| refuse_foreign(of));
+    let objects = foreign::in_tree(&tree);
+    foreign::refuse(&objects, Held::ByOid, owner.owner()).unwrap_or_else(|of| refuse_foreign(of));
+    // What a user has written is not run to see what it is.
+    let is_known =
+        |&oid: &pg_sys::Oid| oid.to_u32() < pg_sys::FirstNormalObjectId || function::is_own(oid);
+    let is_folded = objects.functions.iter().all(is_known);
     owner.as_owner(|| Default {
+        objects,
         // SAFETY: a tree of the parser, and the function by which catalogs are read, so that the text is the one that they will
         // show; the text is a copy.
         text: relay_errors(|| unsafe {
@@ -138,7 +148,11 @@ pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
         // SAFETY: trees of the planner; constants are folded in a copy.
         call: relay_errors(|| unsafe {
             let copy = pg_sys::copyObjectImpl(cooked.cast()).cast();
-            call(pg_sys::eval_const_expressions(ptr::null_mut(), copy))
+            call(if is_folded {
+                pg_sys::eval_const_expressions(ptr::null_mut(), copy)
+            } else {
+                copy
+            })
         }),
     })
 }
@@ -188,7 +202,7 @@ fn refuse() -> ! {
     .raise()
 }
 
-fn refuse_foreign(of: ForeignType) -> ! {
+fn refuse_foreign(of: Foreign) -> ! {
     report(
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,
         of.message("new default"),

@@ -1,12 +1,13 @@
-//! Types of other roles in what is parsed, planned or evaluated as a role: their owners can add checks, which would run with
-//! the privileges of that role.
+//! Objects of other roles in what is parsed, planned or evaluated as a role: what their owners add to them would run with the
+//! privileges of that role.
 //!
-//! The parser runs those of a constant of an array, a composite or a range, and the planner loads and folds those of each domain
-//! that it sees a cast to. So a text is looked at before it is analyzed, and its tree before it is planned.
+//! The parser runs the checks of a constant of an array, a composite or a range, and the planner loads and folds those of each
+//! domain that it sees a cast to. So a text is looked at before it is analyzed, and its tree before it is planned.
 
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::relay_errors;
 #[cfg(feature = "pg15")]
 use crate::pg::ports;
@@ -15,51 +16,98 @@ use serde::Deserialize;
 use std::ffi::c_void;
 use std::ptr;
 
-/// A type of another role, or with a part that is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct ForeignType {
-    #[serde(rename = "type")]
-    pub oid: u32,
-    /// The other role.
-    pub owner: u32,
+/// Objects that something is made of, by oid.
+#[derive(Debug, Clone, Default)]
+pub struct Objects {
+    pub types: Vec<pg_sys::Oid>,
+    pub functions: Vec<pg_sys::Oid>,
+    pub operators: Vec<pg_sys::Oid>,
 }
 
-impl ForeignType {
-    /// Returns the message that something has values of it.
+impl Objects {
+    /// Returns whether these call the same.
+    pub fn call_as(&self, others: &Self) -> bool {
+        (&self.functions, &self.operators) == (&others.functions, &others.operators)
+    }
+}
+
+/// How something has objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// In a text that will be parsed: another object can take the name of one.
+    ByName,
+    /// In a tree.
+    ByOid,
+}
+
+/// An object to which another role can add what would run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Foreign {
+    /// The oid of its catalog.
+    class: u32,
+    pub oid: u32,
+    /// The other role.
+    role: u32,
+}
+
+impl Foreign {
+    /// Returns the message that something has it.
     pub fn message(&self, what: &str) -> String {
-        let type_name = relation::name_of_type(self.oid.into());
-        format!("{what} has values of type {type_name}")
+        let named = |query| {
+            let name = sql::ask_with::<DecodedText>(query, &[pg_sys::Oid::from(self.oid).into()]);
+            name.map_or_else(String::new, |name| name.0)
+        };
+        match self.class.into() {
+            pg_sys::ProcedureRelationId => {
+                let name = named("SELECT $1::oid::regprocedure::text");
+                format!("{what} calls function {name}")
+            }
+            pg_sys::OperatorRelationId => {
+                let name = named("SELECT $1::oid::regoperator::text");
+                format!("{what} calls operator {name}")
+            }
+            _ => {
+                let name = relation::name_of_type(self.oid.into());
+                format!("{what} has values of type {name}")
+            }
+        }
     }
 
     /// Returns the DETAIL of that.
     pub fn detail(&self) -> String {
-        let role = privilege::name_of(self.owner.into());
+        let role = privilege::name_of(self.role.into());
         format!(
-            "Role \"{role}\", which owns the type or a part of it, can add checks, and these would run with the privileges of the table's owner."
+            "Role \"{role}\", which owns it, a part of it or its schema, can change what it does, and that would run with the privileges of the table's owner."
         )
     }
 }
 
-/// Returns the types among these, and among those that functions take and return, which are of a role without the privileges
-/// of `role`.
-pub fn among(
-    types: &[pg_sys::Oid],
-    functions: &[pg_sys::Oid],
-    role: pg_sys::Oid,
-) -> Vec<ForeignType> {
-    let of_users = |oid: &&pg_sys::Oid| oid.to_u32() >= pg_sys::FirstNormalObjectId;
-    let [types, functions] = [types, functions].map(|oids| {
+/// Returns the objects among these that are of a role without the privileges of `role`.
+pub fn among(objects: &Objects, held: Held, role: pg_sys::Oid) -> Vec<Foreign> {
+    let of_users = |oids: &[pg_sys::Oid]| {
+        let of_users = |oid: &&pg_sys::Oid| oid.to_u32() >= pg_sys::FirstNormalObjectId;
         let mut oids: Vec<pg_sys::Oid> = oids.iter().filter(of_users).copied().collect();
         oids.sort_by_key(|oid| oid.to_u32());
         oids.dedup();
         oids
-    });
-    if types.is_empty() && functions.is_empty() {
+    };
+    let [types, functions, operators] =
+        [&objects.types, &objects.functions, &objects.operators].map(|oids| of_users(oids));
+    if [&types, &functions, &operators]
+        .iter()
+        .all(|oids| oids.is_empty())
+    {
         return Vec::new();
     }
-    let query = include_str!("../../../sql/catalog/foreign_types.sql");
-    let arguments = [types.into(), functions.into(), role.into()];
-    let found: Option<Vec<ForeignType>> = sql::read_now(query, &arguments);
+    let query = include_str!("../../../sql/catalog/foreign.sql");
+    let arguments = [
+        types.into(),
+        functions.into(),
+        operators.into(),
+        role.into(),
+        (held == Held::ByName).into(),
+    ];
+    let found: Option<Vec<Foreign>> = sql::read_now(query, &arguments);
     found.unwrap_or_default()
 }
 
@@ -67,39 +115,45 @@ pub fn among(
 ///
 /// # Errors
 /// The first one.
-pub fn refuse(
-    types: &[pg_sys::Oid],
-    functions: &[pg_sys::Oid],
-    role: pg_sys::Oid,
-) -> Result<(), ForeignType> {
-    among(types, functions, role)
-        .first()
-        .map_or(Ok(()), |&one| Err(one))
+pub fn refuse(objects: &Objects, held: Held, role: pg_sys::Oid) -> Result<(), Foreign> {
+    let found = among(objects, held, role);
+    found.first().map_or(Ok(()), |&one| Err(one))
 }
 
-/// Checks the types and the functions of a tree that the parser has made of a text, before it is planned.
-///
-/// # Errors
-/// The first type of another role.
-pub fn refuse_in_tree(tree: &str, role: pg_sys::Oid) -> Result<(), ForeignType> {
-    let (mut types, mut functions) = (Vec::new(), Vec::new());
+/// Returns types that a text names.
+pub fn types(types: Vec<pg_sys::Oid>) -> Objects {
+    Objects {
+        types,
+        ..Objects::default()
+    }
+}
+
+/// Returns the objects of a tree that the parser has made of a text.
+pub fn in_tree(tree: &str) -> Objects {
+    let mut objects = Objects::default();
     let mut field = "";
     for token in tree.split([' ', '(', ')', '{', '}']) {
         if let Some(name) = token.strip_prefix(':') {
             field = name;
         } else if let Ok(oid) = token.parse::<u32>() {
-            // As in consttype, row_typeid and funccoltypes; funcid, opfuncid and aggfnoid.
-            if field.contains("typ") {
-                types.push(oid.into());
+            // As in consttype, row_typeid and funccoltypes; opno and opnos; funcid, opfuncid and aggfnoid.
+            let kind = if field.contains("typ") {
+                &mut objects.types
+            } else if field.starts_with("opno") {
+                &mut objects.operators
             } else if field.contains("func") || field.ends_with("fnoid") {
-                functions.push(oid.into());
-            }
+                &mut objects.functions
+            } else {
+                continue;
+            };
+            kind.push(oid.into());
         }
     }
-    refuse(&types, &functions, role)
+    objects
 }
 
-/// Returns the types that the statements of a text name, but for those of NULL, which nothing reads. Nothing is analyzed.
+/// Returns the types that the statements of a text name, but for those of NULL, which nothing reads. Nothing is analyzed. Raises
+/// the error of a type that does not exist.
 pub fn named(text: &str) -> Vec<pg_sys::Oid> {
     let source = charset::c_string(text);
     relay_errors(|| {
@@ -118,18 +172,23 @@ pub fn named(text: &str) -> Vec<pg_sys::Oid> {
 /// # Safety
 /// It is such a tree, or null.
 pub unsafe fn named_in(tree: *mut pg_sys::Node) -> Vec<pg_sys::Oid> {
-    let mut names: Vec<*mut pg_sys::TypeName> = Vec::new();
-    // SAFETY: as the caller says. The names are parts of the tree; a lookup returns 0 for what is missing.
+    let mut names = Vec::new();
+    // SAFETY: as the caller says. The names are parts of the tree; a lookup returns 0 for what can be missing.
     unsafe {
         collect(tree, (&raw mut names).cast());
         let all = names.into_iter();
-        all.map(|name| pg_sys::LookupTypeNameOid(ptr::null_mut(), name, true))
-            .filter(|&oid| oid != pg_sys::InvalidOid)
-            .collect()
+        all.map(|TypeName(name, can_miss)| {
+            pg_sys::LookupTypeNameOid(ptr::null_mut(), name, can_miss)
+        })
+        .filter(|&oid| oid != pg_sys::InvalidOid)
+        .collect()
     }
 }
 
-/// Collects names of types.
+/// The name of a type, and whether it can be missing.
+struct TypeName(*mut pg_sys::TypeName, bool);
+
+/// Collects names of types, and those of functions with one argument: what looks like a call can be a cast.
 #[pg_guard]
 unsafe extern "C-unwind" fn collect(node: *mut pg_sys::Node, names: *mut c_void) -> bool {
     // SAFETY: a node has the type that its tag says; the second argument is that of `named_in`.
@@ -138,14 +197,21 @@ unsafe extern "C-unwind" fn collect(node: *mut pg_sys::Node, names: *mut c_void)
             return false;
         }
         if is_a(node, pg_sys::NodeTag::T_TypeName) {
-            (*names.cast::<Vec<*mut pg_sys::TypeName>>()).push(node.cast());
+            (*names.cast::<Vec<TypeName>>()).push(TypeName(node.cast(), false));
             return false;
+        }
+        if is_a(node, pg_sys::NodeTag::T_FuncCall) {
+            let call = &*node.cast::<pg_sys::FuncCall>();
+            if nodes(call.args).count() == 1 {
+                let name = pg_sys::makeTypeNameFromNameList(call.funcname);
+                (*names.cast::<Vec<TypeName>>()).push(TypeName(name, true));
+            }
         }
         // The server's walk leaves out the type of a column of XMLTABLE.
         if is_a(node, pg_sys::NodeTag::T_RangeTableFuncCol) {
             let type_name = (*node.cast::<pg_sys::RangeTableFuncCol>()).typeName;
             if !type_name.is_null() {
-                (*names.cast::<Vec<*mut pg_sys::TypeName>>()).push(type_name);
+                (*names.cast::<Vec<TypeName>>()).push(TypeName(type_name, false));
             }
         }
         if is_a(node, pg_sys::NodeTag::T_TypeCast) {

@@ -10,6 +10,7 @@
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
 use crate::pg::backend::recovery;
+use crate::pg::catalog::binding;
 use crate::pg::charset::{self, Encoded};
 use crate::pg::datum::list::nodes;
 use crate::pg::error::{OrReport, impossible, relay_errors};
@@ -128,8 +129,9 @@ pub(in crate::pg) fn tree_of(query: &str) -> String {
     })
 }
 
-/// Plans a query that names no relation, which evaluates what is constant in it. Returns false for any other query.
-pub(in crate::pg) fn plan(query: &str) -> bool {
+/// Plans a query that names no relation, which evaluates what is constant in it. Returns false for any other query. Raises an
+/// error if it has another tree than `checked` by now.
+pub(in crate::pg) fn plan(query: &str, checked: &str) -> bool {
     let source = charset::c_string(query);
     relay_errors(|| {
         let Some(tree) = parsed(&source) else {
@@ -138,6 +140,9 @@ pub(in crate::pg) fn plan(query: &str) -> bool {
         // SAFETY: a tree of the parser, which the planner can change.
         unsafe {
             let text = charset::decode_c(pg_sys::nodeToString(tree.cast()));
+            if text != checked {
+                binding::refuse();
+            }
             if text
                 .split(" :relid ")
                 .skip(1)

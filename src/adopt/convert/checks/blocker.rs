@@ -1,7 +1,7 @@
 //! One thing that prevents a conversion: an error of the conversion itself, a line of the plan.
 
 use crate::adopt::catalog::casts;
-use crate::pg::catalog::foreign::ForeignType;
+use crate::pg::catalog::foreign::Foreign;
 use crate::pg::catalog::sql;
 use crate::pg::error::{Report, report};
 use mint_core::bytes::excerpt::excerpt_of;
@@ -76,12 +76,12 @@ impl Blocker {
         format!("DO {}", sql::literal(&block))
     }
 
-    /// Returns that of something that has values of a type of another role, which are not for the owner to read.
-    pub fn foreign(what: &str, of: ForeignType) -> Self {
+    /// Returns that of something that has an object of another role, which is not for the owner to run.
+    pub fn foreign(what: &str, of: Foreign) -> Self {
         Self::state(
             of.message(what),
             of.detail(),
-            "Drop it, and create it again after the conversion; or give the type and its parts to the owner of the table.",
+            "Drop it, and create it again after the conversion; or give the other object, its parts and its schema to the owner of the table.",
         )
         .unsupported()
     }
@@ -98,7 +98,7 @@ impl Blocker {
     pub fn unsure(what: &str) -> Self {
         Self::state(
             format!("{what} is not evaluated for new ids"),
-            "What it calls could be another function or operator then, or it has values of a type to which another role can add checks.",
+            "What it calls could be another function or operator then, or it has an object that another role can change.",
             "Look at it yourself.",
         )
     }

@@ -3,7 +3,7 @@
 //! whose types are of another role: the parser and the planner run the checks of a domain.
 
 use crate::adopt::convert::checks::blocker::Blocker;
-use crate::pg::catalog::foreign::{self, ForeignType};
+use crate::pg::catalog::foreign::{self, Foreign, Held};
 use crate::pg::catalog::{relation, sql};
 use pgrx::pg_sys;
 use serde::Deserialize;
@@ -46,7 +46,7 @@ pub fn objects(columns: &[(pg_sys::Oid, i16)]) -> HashSet<Key> {
     found.map(|(one, _)| one.key).collect()
 }
 
-fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<(Rebound, Option<ForeignType>)> {
+fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<(Rebound, Option<Foreign>)> {
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
     let first = tables.first().copied();
     let query = include_str!("../../../../sql/adopt/convert_rebound.sql");
@@ -60,13 +60,12 @@ fn find(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<(Rebound, Option<Fo
 }
 
 /// Leaves out values of types that are not of another role than the owner of the table.
-fn of_others(
-    found: Vec<Rebound>,
-    table: Option<pg_sys::Oid>,
-) -> Vec<(Rebound, Option<ForeignType>)> {
+fn of_others(found: Vec<Rebound>, table: Option<pg_sys::Oid>) -> Vec<(Rebound, Option<Foreign>)> {
     let types: Vec<pg_sys::Oid> = found.iter().map(|one| one.type_oid.into()).collect();
     let owner = table.and_then(relation::owner);
-    let foreign = owner.map_or_else(Vec::new, |owner| foreign::among(&types, &[], owner));
+    let foreign = owner.map_or_else(Vec::new, |owner| {
+        foreign::among(&foreign::types(types), Held::ByName, owner)
+    });
     let found = found.into_iter().map(|one| {
         let mut foreign = foreign.iter();
         let of = foreign.find(|of| of.oid == one.type_oid).copied();
@@ -78,7 +77,7 @@ fn of_others(
 }
 
 impl Rebound {
-    fn blocker(&self, foreign: Option<ForeignType>) -> Blocker {
+    fn blocker(&self, foreign: Option<Foreign>) -> Blocker {
         if let Some(of) = foreign {
             return Blocker::foreign(&self.object, of);
         }

@@ -4,4 +4,5 @@ mod by_way;
 mod domains;
 mod objects;
 mod partitions;
+mod swapped;
 mod types;
