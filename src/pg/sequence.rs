@@ -37,6 +37,8 @@ pub struct Sequence {
     relation: pg_sys::Relation,
     /// None of one that was opened as a file.
     lock: Option<Lock>,
+    /// A pin that keeps the page in memory.
+    pin: Option<pg_sys::Buffer>,
 }
 
 /// The file of a sequence's page.
@@ -85,6 +87,7 @@ impl Sequence {
         let sequence = Self {
             relation,
             lock: Some(lock),
+            pin: None,
         };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*relation).rd_rel };
@@ -109,9 +112,32 @@ impl Sequence {
         .raise()
     }
 
-    /// Does the same as [`Sequence::open`] for writing, without waiting: none also when another session has a conflicting lock.
-    pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
-        Self::check(open_at_once(oid, Lock::Write.mode())?, Lock::Write)
+    /// Does the same as [`Sequence::open`], without waiting: none also when another session has a conflicting lock.
+    pub fn open_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<Self> {
+        Self::check(open_at_once(oid, lock.mode())?, lock)
+    }
+
+    /// Opens a sequence to look at its page, without waiting. While another session alters it, only if the page is in
+    /// memory: when that session commits, the file can be gone before it is read.
+    pub fn open_to_look(oid: pg_sys::Oid) -> Option<Self> {
+        let free = Self::open_at_once(oid, Lock::Write);
+        free.or_else(|| Self::open_at_once(oid, Lock::Read)?.pinned())
+    }
+
+    /// Keeps the page in memory, if it is there, until the value is dropped.
+    fn pinned(mut self) -> Option<Self> {
+        let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+        // SAFETY: an open relation has the place of its file. A pinned page stays, also when its file is removed.
+        unsafe {
+            #[cfg(feature = "pg15")]
+            let place = (*self.relation).rd_node;
+            #[cfg(not(feature = "pg15"))]
+            let place = (*self.relation).rd_locator;
+            let buffer = pg_sys::PrefetchBuffer(self.relation, main, 0).recent_buffer;
+            let is_there = buffer != 0 && pg_sys::ReadRecentBuffer(place, main, 0, buffer);
+            self.pin = is_there.then_some(buffer);
+        }
+        self.pin.is_some().then_some(self)
     }
 
     /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
@@ -120,6 +146,7 @@ impl Sequence {
         let sequence = Self {
             relation: open_at_once(oid, Lock::Read.mode())?,
             lock: Some(Lock::Read),
+            pin: None,
         };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*sequence.relation).rd_rel };
@@ -163,6 +190,7 @@ impl Sequence {
             let sequence = Self {
                 relation: pg_sys::CreateFakeRelcacheEntry(place),
                 lock: None,
+                pin: None,
             };
             let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
             pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
@@ -329,8 +357,11 @@ impl Drop for Sequence {
     fn drop(&mut self) {
         // After an error the server closes it with the transaction.
         if !std::thread::panicking() {
-            // SAFETY: opened with this lock, or made as a file.
+            // SAFETY: pinned here; opened with this lock, or made as a file.
             unsafe {
+                if let Some(buffer) = self.pin {
+                    pg_sys::ReleaseBuffer(buffer);
+                }
                 match self.lock {
                     Some(lock) => pg_sys::relation_close(self.relation, lock.mode()),
                     None => pg_sys::FreeFakeRelcacheEntry(self.relation),

@@ -16,7 +16,7 @@ use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
-use crate::pg::sequence::{Position, Sequence, SequenceRow};
+use crate::pg::sequence::{Lock, Position, Sequence, SequenceRow};
 use crate::statistics;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
@@ -85,7 +85,7 @@ fn durable(sequence: &Sequence, rules: &Rules, taken: &Taken, count: u64) -> Val
 /// Takes the next segment, unless another session locks the sequence: then the next session takes it.
 #[cold]
 pub fn prefetch(sequence: pg_sys::Oid) {
-    if let Some(open) = Sequence::open_at_once(sequence) {
+    if let Some(open) = Sequence::open_at_once(sequence, Lock::Write) {
         refill(sequence, open, false);
     }
 }

@@ -139,10 +139,10 @@ fn known_segments(sequence: pg_sys::Oid) -> Option<Segments> {
     known.segments.get()
 }
 
-/// Checks at the first draw of a statement whether a session has set the sequence to another value. Not while a session
-/// alters the sequence, as that is not committed yet.
+/// Checks at the first draw of a statement whether a session has set the sequence to another value, also while a session
+/// alters the sequence: it can have been set before. Nobody sets one that is being dropped.
 fn check_page(oid: pg_sys::Oid) {
-    let Some(sequence) = Sequence::open_at_once(oid) else {
+    let Some(sequence) = Sequence::open_to_look(oid) else {
         return;
     };
     attach(oid, &sequence);

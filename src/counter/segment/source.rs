@@ -13,7 +13,7 @@ use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{impossible, report};
 use crate::pg::machine::server::max_worker_processes;
-use crate::pg::sequence::{Position, Sequence, SequenceRow};
+use crate::pg::sequence::{Lock, Position, Sequence, SequenceRow};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::worker::mailbox::{Mailbox, WorkerKind, last_failure};
@@ -115,7 +115,7 @@ pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &
 
 /// Opens the sequence, unless a session alters it.
 fn open_name(sequence: pg_sys::Oid) -> Sequence {
-    Sequence::open_at_once(sequence).unwrap_or_else(|| {
+    Sequence::open_at_once(sequence, Lock::Write).unwrap_or_else(|| {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
             "sequence is being altered or dropped",
@@ -144,7 +144,7 @@ pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
     let candidates = sql::rows(select, &[], |row| row.get(1).filter(|&oid| may_see(oid)));
     let names = candidates.into_iter().filter(|&oid| of(oid).is_some());
     let end = |oid: pg_sys::Oid| {
-        let sequence = Sequence::open_at_once(oid)?;
+        let sequence = Sequence::open_at_once(oid, Lock::Write)?;
         Some((oid.to_u32(), end_of(sequence.row())?))
     };
     names.filter_map(end).collect()

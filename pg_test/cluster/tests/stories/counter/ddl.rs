@@ -64,6 +64,32 @@ fn altering_a_sequence_under_load_repeats_nothing() {
     assert_eq!(server.connect("postgres").column::<i64>(range).len(), 3);
 }
 
+/// The values of the segment would come again. A draw waits for the session that alters, as `nextval` does.
+#[test]
+fn a_sequence_that_was_set_is_noticed_while_it_is_altered() {
+    let server = Server::start("set and altered");
+    let [mut app, mut keeper] = [0, 1].map(|_| server.connect("postgres"));
+    keeper.run("CREATE SEQUENCE tag CACHE 100");
+    let many = "SELECT segment_next('tag') FROM generate_series(1, 10)";
+    assert_eq!(app.column::<i64>(many), (1..=10).collect::<Vec<i64>>());
+    for alter in [
+        "ALTER SEQUENCE tag OWNED BY NONE",
+        "ALTER SEQUENCE tag CACHE 50",
+    ] {
+        // Without a change of the value, sessions draw on.
+        keeper.run(&format!("BEGIN; {alter}"));
+        let before: i64 = app.one("SELECT segment_next('tag')");
+        keeper.run("COMMIT; SELECT setval('tag', 1)");
+        keeper.run(&format!("BEGIN; {alter}"));
+        app.run("SET lock_timeout = '100ms'");
+        let refusal = app.refusal("SELECT segment_next('tag')");
+        assert_eq!(refusal.code, "55P03", "{refusal} after {before}");
+        app.run("RESET lock_timeout");
+        keeper.run("COMMIT");
+        assert_eq!(app.column::<i64>(many), (2..=11).collect::<Vec<i64>>());
+    }
+}
+
 /// A ticket of another server's series would be a duplicate of that server's.
 #[test]
 fn changing_tickets_under_load_repeats_nothing() {
