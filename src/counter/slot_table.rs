@@ -122,6 +122,11 @@ impl Tag {
 pub trait Tagged {
     fn tag(&self) -> &Tag;
 
+    /// Returns the role that the slot counts for, among those of its database.
+    fn role(&self) -> u32 {
+        0
+    }
+
     /// Returns whether the slot cannot be evicted now.
     fn is_held(&self) -> bool {
         false

@@ -234,8 +234,10 @@ fn refuse_moved(sequence: &Sequence) {
 
 fn slot_for(sequence: &Sequence) -> Segments {
     refuse_moved(sequence);
+    let (oid, _) = sequence.identity();
     let key = SlotKey::new(sequence.identity());
-    slots::slot_for(key, sequence.tablespace()).unwrap_or_else(|| {
+    let owner = relation::owner(oid).unwrap_or(pg_sys::InvalidOid);
+    slots::slot_for(key, sequence.tablespace(), owner.to_u32()).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!(

@@ -1,5 +1,6 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
+use crate::counter::segment::order::Order;
 use crate::counter::settings;
 use crate::counter::slot_table;
 use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
@@ -17,7 +18,7 @@ use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-static STAMP: Stamp = Stamp::new(b's', 3);
+static STAMP: Stamp = Stamp::new(b's', 4);
 static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
     &settings::MAX_SEGMENTS,
     &STAMP,
@@ -65,11 +66,12 @@ fn count_drawer() {
 ///
 /// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the idea's.
 /// - `tag`, `owner`: changed under the idea's lock; `owner` is 0 while the tag changes.
-/// - `ordered`: 1 while a segment from another server is wanted ([`crate::counter::segment::source`]), 2 when there
-///   will be none.
+/// - `role`: the owner of the sequence when a session has found the slot last. A hint.
+/// - `order`: of a segment from another server ([`crate::counter::segment::source`]).
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
-/// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
+/// - `end`: the furthest value that other servers have told to have taken, less the lowest one; 0 when none has. Written under
+///   the page's lock.
 /// - `tablespace`: of the file that has the page. A hint: its user compares the position of the page.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`SegmentsSlot::is_further`].
 #[repr(C, align(64))]
@@ -77,9 +79,9 @@ pub struct SegmentsSlot {
     pub segment: Segment,
     pub(super) tag: Tag,
     owner: AtomicU32,
-    ordered: AtomicU32,
+    role: AtomicU32,
+    order: Order,
     pub(super) noted: AtomicBool,
-    has_end: AtomicBool,
     percent: AtomicU8,
     pub(super) tablespace: AtomicU32,
     pub(super) left: AtomicI64,
@@ -92,6 +94,10 @@ const _: () = assert!(size_of::<SegmentsSlot>() == 192);
 impl Tagged for SegmentsSlot {
     fn tag(&self) -> &Tag {
         &self.tag
+    }
+
+    fn role(&self) -> u32 {
+        self.role.load(Ordering::Relaxed)
     }
 }
 
@@ -134,6 +140,13 @@ impl Segments {
         .unwrap_or(self)
     }
 
+    /// Orders a segment from another server again, as a session still waits for it.
+    pub fn keep_order(&self) {
+        if self.slot.order.is_old() {
+            self.held(SegmentsSlot::order);
+        }
+    }
+
     /// Returns how many values to take next, of a sequence with this step of its own that grows to `most`; none once the slot has
     /// another owner.
     pub fn next_step(&self, now: Micros, own: u64, most: u64) -> Option<u64> {
@@ -150,7 +163,7 @@ impl Segments {
             if is_added {
                 slot.segment.note_step(step);
                 slot.tag.note_use(now);
-                slot.ordered.store(0, Ordering::Release);
+                slot.order.end();
             }
             is_added
         });
@@ -167,7 +180,7 @@ impl SegmentsSlot {
         statistics::add(Count::ValuesDropped, before);
         let (unissued, left) = self.segment.reassign(owner);
         statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
-        self.ordered.store(0, Ordering::Relaxed);
+        self.order.end();
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
         unissued
@@ -179,7 +192,7 @@ impl SegmentsSlot {
         fence(Ordering::Release);
         self.tag.set(key);
         self.percent.store(0, Ordering::Relaxed);
-        self.has_end.store(false, Ordering::Relaxed);
+        self.end.store(0, Ordering::Relaxed);
         self.renew();
     }
 
@@ -203,7 +216,7 @@ impl SegmentsSlot {
 
     /// Returns whether a segment from another server is wanted.
     pub fn is_ordered(&self) -> bool {
-        self.ordered.load(Ordering::Acquire) == 1 && self.segment.lacks_next()
+        self.order.is_due() && self.segment.lacks_next()
     }
 
     /// Returns whether the page was not written since segments were taken from it. The cheap and most frequent case of
@@ -236,14 +249,13 @@ impl SegmentsSlot {
     /// Notes that servers have taken values up to `end`, if that is further than what was noted before, in the direction
     /// of `increment`. Returns what is noted. The caller holds the page's lock.
     pub fn note_end(&self, end: Option<i64>, increment: i64) -> Option<i64> {
-        let has_end = self.has_end.load(Ordering::Relaxed);
-        let known = has_end.then(|| self.end.load(Ordering::Relaxed));
+        let known = self.end.load(Ordering::Relaxed);
+        let known = (known != 0).then_some(known ^ i64::MIN);
         let furthest = match (end, known) {
             (Some(end), Some(known)) if !is_beyond(end, known, increment) => known,
             _ => end.or(known)?,
         };
-        self.end.store(furthest, Ordering::Relaxed);
-        self.has_end.store(true, Ordering::Relaxed);
+        self.end.store(furthest ^ i64::MIN, Ordering::Relaxed);
         Some(furthest)
     }
 
@@ -251,19 +263,19 @@ impl SegmentsSlot {
     pub fn order(&self) -> u64 {
         // Another session's can have come before.
         if self.segment.lacks_next() {
-            self.ordered.store(1, Ordering::Release);
+            self.order.make();
         }
         self.segment.last_filled()
     }
 
     /// Cancels the order.
     pub fn cancel(&self) {
-        self.ordered.store(2, Ordering::Release);
+        self.order.cancel();
     }
 
     /// Returns whether the ordered segment is there.
     pub fn is_supplied(&self) -> bool {
-        self.ordered.load(Ordering::Acquire) == 0 || !self.segment.lacks_next()
+        self.order.is_ended() || !self.segment.lacks_next()
     }
 
     /// Returns whether the slot is of this database, as it is now.
@@ -291,18 +303,33 @@ pub fn sequence_state(row: SequenceRow) -> SequenceState {
     }
 }
 
-/// Returns the sequences of this database for which a segment from another server is ordered.
-pub fn orders() -> Vec<(pg_sys::Oid, Segments)> {
+/// A sequence of this database for which a segment from another server is ordered.
+pub struct SegmentOrder {
+    pub sequence: pg_sys::Oid,
+    /// The owner of the sequence.
+    pub role: u32,
+    pub segments: Segments,
+}
+
+/// Returns these sequences.
+pub fn orders() -> Vec<SegmentOrder> {
     let order = |slot: &'static SegmentsSlot| {
         let is_ours = |slot: &SegmentsSlot| slot.is_own() && slot.is_ordered();
-        let (owner, sequence) = slot.read(|slot| is_ours(slot).then(|| slot.tag.sequence()))?;
-        Some((sequence?.into(), Segments { slot, owner }))
+        let look = |slot: &SegmentsSlot| is_ours(slot).then(|| (slot.tag.sequence(), slot.role()));
+        let (owner, found) = slot.read(look)?;
+        let (sequence, role) = found?;
+        Some(SegmentOrder {
+            sequence: sequence.into(),
+            role,
+            segments: Segments { slot, owner },
+        })
     };
     memory().slots.iter().filter_map(order).collect()
 }
 
 /// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `tablespace`: of its page's file.
-pub fn slot_for(key: SlotKey, tablespace: u32) -> Option<Segments> {
+/// `role`: the owner of the sequence.
+pub fn slot_for(key: SlotKey, tablespace: u32, role: u32) -> Option<Segments> {
     count_drawer();
     statistics::map();
     let memory = memory();
@@ -320,6 +347,7 @@ pub fn slot_for(key: SlotKey, tablespace: u32) -> Option<Segments> {
             }
         };
         slot.tablespace.store(tablespace, Ordering::Relaxed);
+        slot.role.store(role, Ordering::Relaxed);
         Some(Segments::now_in(slot))
     })
 }

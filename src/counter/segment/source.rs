@@ -219,8 +219,10 @@ pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
 fn wait_for_segment(sequence: pg_sys::Oid, segments: Segments, before: u64) {
     let requests = requests();
     let slot = segments.slot;
-    let is_over =
-        || slot.is_supplied() || slot.segment.last_filled() != before || !segments.is_current();
+    let is_over = || {
+        segments.keep_order();
+        slot.is_supplied() || slot.segment.last_filled() != before || !segments.is_current()
+    };
     let supplied = requests.wait_for(&kind(), || true, || is_over().then_some(()));
     if supplied.is_none() {
         let (detail, hint) = match reason_for(sequence, requests) {

@@ -16,7 +16,7 @@ use crate::statistics;
 use mint_core::{Micros, Values};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs the worker: its entry point, by the name in [`crate::counter::segment::source`].
 #[pg_guard]
@@ -37,7 +37,10 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     while !lifecycle::must_leave() && clock::up() - busy < idle {
         // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
         let before = std::mem::replace(&mut requested, requests().last());
-        let is_supplied = worker.take_ordered();
+        let Round {
+            is_supplied,
+            is_cut,
+        } = worker.take_ordered();
         if is_supplied || requested != before {
             busy = clock::up();
             idle = if is_supplied { IDLE } else { idle };
@@ -45,49 +48,92 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         if !worker.failures.is_empty() {
             idle = AFTER_FAILURE;
         }
-        if !lifecycle::must_leave() {
+        if !is_cut && !lifecycle::must_leave() {
             lifecycle::idle(1_000_000, requests(), requested);
         }
         lifecycle::reload();
     }
 }
 
+/// How long orders of other owners wait for those of one, and then for the request that is running.
+const PATIENCE: Micros = 500_000;
+
 #[derive(Default)]
 struct SupplyWorker {
     /// A connection for each server and owner.
     remotes: BTreeMap<(String, String), Remote>,
-    /// Why there is no segment of a sequence, as it was logged.
-    failures: BTreeMap<u32, String>,
+    /// When a segment of a sequence could not be obtained last, and why, as it was logged.
+    failures: BTreeMap<u32, (Micros, String)>,
+    /// When orders of an owner have made others wait last.
+    slow: BTreeMap<u32, Micros>,
+}
+
+/// What a round over the orders has come to.
+struct Round {
+    /// Whether a segment was obtained.
+    is_supplied: bool,
+    /// Whether it has ended early, to see what others have ordered meanwhile.
+    is_cut: bool,
 }
 
 impl SupplyWorker {
-    /// Takes the segments that are ordered. Returns whether it got any.
-    fn take_ordered(&mut self) -> bool {
-        let requests = requests();
+    /// Takes the segments that are ordered. The servers of an owner can be slow, all of them, and for ever: then the other
+    /// owners come first, and within an owner the sequences that have not failed, or longest ago.
+    fn take_ordered(&mut self) -> Round {
+        let (requests, began) = (requests(), clock::up());
         let requested = requests.last();
-        let orders = slots::orders();
-        let mut failures = BTreeMap::new();
-        for &(sequence, segments) in orders.iter().take_while(|_| !lifecycle::must_leave()) {
-            let oid = sequence.to_u32();
-            if let Err(why) = self.take(sequence, segments) {
-                if self.failures.get(&oid) != Some(&why) {
-                    error::log(format!(
-                        "could not obtain segment of sequence with OID {oid}: {why}"
-                    ));
+        let mut orders = slots::orders();
+        orders.sort_by_key(|order| {
+            let failure = self.failures.get(&order.sequence.to_u32());
+            let slow = self.slow.get(&order.role).copied();
+            (slow, failure.map(|&(at, _)| at))
+        });
+        let (mut is_supplied, mut is_cut) = (false, false);
+        for order in &orders {
+            is_cut = clock::up() - began > PATIENCE;
+            if is_cut || lifecycle::must_leave() {
+                break;
+            }
+            let oid = order.sequence.to_u32();
+            match self.take(order.sequence, order.segments) {
+                Ok(()) => {
+                    self.failures.remove(&oid);
+                    is_supplied = true;
                 }
-                failures.insert(oid, why);
+                Err(why) => self.note_failure(oid, why),
+            }
+            if clock::up() - began > PATIENCE {
+                self.slow.insert(order.role, clock::up());
             }
         }
         // Without orders the note stays, as a session that was answered can still read it.
         if !orders.is_empty() {
-            let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
-            let note: Vec<String> = failures.iter().map(line).collect();
+            let ordered: BTreeSet<u32> =
+                orders.iter().map(|order| order.sequence.to_u32()).collect();
+            self.failures.retain(|oid, _| ordered.contains(oid));
+            let line = |(oid, (_, why)): (&u32, &(Micros, String))| {
+                format!("{oid} {}", why.replace('\n', " "))
+            };
+            let note: Vec<String> = self.failures.iter().map(line).collect();
             requests.set_note(&note.join("\n"));
         }
-        requests.answer(requested);
-        let is_any = failures.len() < orders.len();
-        self.failures = failures;
-        is_any
+        if !is_cut {
+            requests.answer(requested);
+        }
+        Round {
+            is_supplied,
+            is_cut,
+        }
+    }
+
+    fn note_failure(&mut self, oid: u32, why: String) {
+        let known = self.failures.get(&oid);
+        if known.is_none_or(|(_, known)| *known != why) {
+            error::log(format!(
+                "could not obtain segment of sequence with OID {oid}: {why}"
+            ));
+        }
+        self.failures.insert(oid, (clock::up(), why));
     }
 
     fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {

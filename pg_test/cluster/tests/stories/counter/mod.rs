@@ -7,5 +7,6 @@ mod restarts;
 mod set_back;
 mod set_sequences;
 mod shared_slots;
+mod slow_sources;
 mod sources;
 mod user_locks;
