@@ -1,8 +1,8 @@
 //! A set-associative table of slots in shared memory, each of a sequence: lookup, and eviction when all are taken.
 //!
-//! A sequence has its slot in one set. In a full set the database with the most slots loses its least recently used
-//! one. So a database that uses many slots takes them from itself: another database loses none to it while it has no
-//! more slots in the set than the databases that fill it have on average.
+//! A sequence has its slot in one set. In a full set the database with the most slots loses one, and in that the role with the
+//! most: the one that was filled longest ago. So a database or a role that uses many slots takes them from itself: another one
+//! loses none to it while it has no more slots in the set than those that fill it have on average.
 
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
@@ -39,7 +39,7 @@ impl SlotKey {
 
 /// The sequence of a slot. Written and read under the segment's lock; zeroed memory is vacant.
 ///
-/// - `used`: when the slot was used last, for eviction.
+/// - `used`: when the slot was given to the sequence or filled last, for eviction.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Tag {
@@ -107,12 +107,12 @@ impl Tag {
         self.used.store(0, Ordering::Relaxed);
     }
 
-    /// Sets when the slot was used last.
+    /// Sets when the slot was filled last.
     pub fn note_use(&self, now: Micros) {
         self.used.store(now, Ordering::Relaxed);
     }
 
-    /// Returns when the slot was used last.
+    /// Returns when the slot was filled last.
     pub fn used(&self) -> Micros {
         self.used.load(Ordering::Relaxed)
     }
@@ -164,30 +164,38 @@ pub fn other_incarnation<S: Tagged>(set: &[S], key: SlotKey) -> Option<&S> {
     })
 }
 
-/// Returns the slot to evict for another sequence of this database; none when all are held.
-pub fn vacate<S: Tagged>(set: &[S], database: u32) -> Option<&S> {
-    let free = || set.iter().filter(|slot| !slot.is_held());
-    let of = |database: u32| {
-        set.iter()
-            .filter(move |slot| slot.tag().database() == database)
-    };
-    if let Some(vacant) = free().find(|slot| slot.tag().database() == 0) {
+/// Returns the slot to evict for another sequence of this database and role; none when all are held.
+pub fn vacate<S: Tagged>(set: &[S], database: u32, role: u32) -> Option<&S> {
+    let free: Vec<&S> = set.iter().filter(|slot| !slot.is_held()).collect();
+    let of = |slot: &S| slot.tag().database();
+    if let Some(vacant) = free.iter().find(|slot| of(slot) == 0) {
         return Some(vacant);
     }
-    let share = |slot: &S| of(slot.tag().database()).count();
-    let most = free().map(share).max()?;
-    let own = of(database).count();
-    free()
-        .filter(|slot| {
-            if own >= most {
-                slot.tag().database() == database
-            } else {
-                share(slot) == most
-            }
-        })
-        .min_by_key(|slot| slot.tag().used())
-        // All slots of this database are held.
-        .or_else(|| free().min_by_key(|slot| slot.tag().used()))
+    let both = |slot: &S| (of(slot), slot.role());
+    let free = of_fullest(set, free, of, database);
+    let free = of_fullest(set, free, both, (database, role));
+    free.into_iter().min_by_key(|slot| slot.tag().used())
+}
+
+/// Returns those of `free` that are of the group with the most slots in the set: of `own`, if none has more.
+fn of_fullest<'a, S, G: PartialEq>(
+    set: &[S],
+    mut free: Vec<&'a S>,
+    group: impl Fn(&S) -> G,
+    own: G,
+) -> Vec<&'a S> {
+    let size = |of: &G| set.iter().filter(|slot| group(slot) == *of).count();
+    let most = free.iter().map(|slot| size(&group(slot))).max();
+    let is_own = free.iter().any(|slot| group(slot) == own) && Some(size(&own)) >= most;
+    free.retain(|slot| {
+        let group = group(slot);
+        if is_own {
+            group == own
+        } else {
+            Some(size(&group)) == most
+        }
+    });
+    free
 }
 
 /// Counts the owners of slots. In shared memory, zeroed at first.

@@ -339,7 +339,7 @@ pub fn slot_for(key: SlotKey, tablespace: u32, role: u32) -> Option<Segments> {
             Some(slot) => slot,
             None => {
                 // The slot of the sequence's earlier file stays, as a rollback can bring that file back.
-                let slot = slot_table::vacate(set, extension::database())?;
+                let slot = slot_table::vacate(set, extension::database(), role)?;
                 let evicts = slot.tag.database() != 0;
                 statistics::add(Count::SegmentEvictions, evicts.into());
                 slot.give(key);

@@ -209,7 +209,7 @@ fn slot_for(key: SlotKey) -> SectionRef {
                 slot
             }
             None => loop {
-                let free = slot_table::vacate(set, extension::database())?;
+                let free = slot_table::vacate(set, extension::database(), 0)?;
                 let evicts = free.tag.database() != 0;
                 // A session can raise the other section by now.
                 if free.reassign(key) {

@@ -30,6 +30,33 @@ fn sequences_that_share_slots_keep_their_values() {
     assert_eq!(counted, 16 * each as i64);
 }
 
+/// A sequence that loses its slot skips the rest of its segment. A role that draws from many sequences takes the slots of its
+/// own, so that those of others are not used up.
+#[test]
+fn a_role_with_many_sequences_evicts_its_own() {
+    let server = Server::build("slots of two roles")
+        .conf("pg_mint.max_segments = 16")
+        .start();
+    server.connect("postgres").run(
+        "CREATE ROLE app LOGIN; CREATE ROLE mallory LOGIN; GRANT CREATE ON SCHEMA public TO app, mallory",
+    );
+    let [mut app, mut mallory] = ["app", "mallory"].map(|role| server.connect_as(role, "postgres"));
+    app.run("CREATE SEQUENCE ids AS smallint");
+    mallory.run(
+        "DO $$ BEGIN FOR n IN 1..20 LOOP EXECUTE format('CREATE SEQUENCE many%s CACHE 2', n); END LOOP; END $$",
+    );
+    let rounds = 50;
+    let drawn: Vec<i64> = (0..rounds)
+        .map(|_| {
+            mallory.run(
+                "SELECT segment_next(('many' || n)::regclass) FROM generate_series(1, 20) AS n",
+            );
+            app.one("SELECT segment_next('ids')")
+        })
+        .collect();
+    assert_eq!(drawn, (1..=rounds).collect::<Vec<i64>>());
+}
+
 /// The same with sequences of another server: a session that waits for values and loses the slot begins again, and fails only
 /// if the other server does not respond.
 #[test]
