@@ -32,7 +32,7 @@ pub fn segment_max_step() -> u64 {
 pub fn init() {
     MAX_SEGMENTS.define(
         c"Sets how many sequences have their segments in shared memory.",
-        c"192 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted.",
+        c"192 bytes each, in sets of 64. Read at the first use after a start of the server. When all of a set are in use, the one that was filled longest ago is evicted, of the role with the most in the database with the most.",
         16,
         1_048_576,
         GucFlags::default(),
@@ -59,7 +59,7 @@ pub fn init() {
     );
     MAX_SECTIONS.define(
         c"Sets how many sections of user sequences have their ceiling in shared memory.",
-        c"88 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted, and its users continue from its ceiling.",
+        c"88 bytes each, in sets of 64. Read at the first use after a start of the server. When all of a set are in use, the one whose ceiling was raised longest ago is evicted, of the database with the most, and its users continue from its ceiling.",
         64,
         MOST_SECTIONS as i32,
         GucFlags::default(),
