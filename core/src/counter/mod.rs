@@ -1,5 +1,6 @@
 //! Numbers that are given once: segments of sequences, and the sequences of users.
 
+pub mod reasons;
 pub mod section;
 pub mod segment;
 pub mod sequence;

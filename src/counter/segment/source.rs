@@ -19,6 +19,7 @@ use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::worker::mailbox::{Mailbox, WorkerKind, last_failure};
 use crate::statistics::Wait;
 use mint_core::Rules;
+use mint_core::counter::reasons;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -251,9 +252,7 @@ fn wait_for_segment(sequence: pg_sys::Oid, segments: Segments, before: u64) {
 
 /// Returns why there is no segment of this sequence. The reasons of other sequences are for their owners only.
 fn reason_for(sequence: pg_sys::Oid, requests: &Mailbox) -> Option<String> {
-    let (note, own) = (requests.note()?, format!("{} ", sequence.to_u32()));
-    let reason = note.lines().find_map(|line| line.strip_prefix(&own));
-    reason.map(str::to_owned)
+    reasons::find(&requests.note()?, sequence.to_u32()).map(str::to_owned)
 }
 
 /// Returns why there is no segment of this sequence, if that is so, for showing.

@@ -10,9 +10,11 @@ use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::pg::sequence::flush_soon;
 use crate::pg::worker::dblink::Remote;
+use crate::pg::worker::mailbox::NOTE;
 use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
 use crate::statistics;
+use mint_core::counter::reasons;
 use mint_core::{Micros, Values};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
@@ -62,10 +64,19 @@ const PATIENCE: Micros = 500_000;
 struct SupplyWorker {
     /// A connection for each server and owner.
     remotes: BTreeMap<(String, String), Remote>,
-    /// When a segment of a sequence could not be obtained last, and why, as it was logged.
-    failures: BTreeMap<u32, (Micros, String)>,
+    /// By sequences.
+    failures: BTreeMap<u32, SupplyFailure>,
     /// When orders of an owner have made others wait last.
     slow: BTreeMap<u32, Micros>,
+}
+
+/// A segment that could not be obtained.
+struct SupplyFailure {
+    at: Micros,
+    /// The owner of the sequence.
+    role: u32,
+    /// Why, as it was logged.
+    why: String,
 }
 
 /// What a round over the orders has come to.
@@ -86,7 +97,7 @@ impl SupplyWorker {
         orders.sort_by_key(|order| {
             let failure = self.failures.get(&order.sequence.to_u32());
             let slow = self.slow.get(&order.role).copied();
-            (slow, failure.map(|&(at, _)| at))
+            (slow, failure.map(|failure| failure.at))
         });
         let (mut is_supplied, mut is_cut) = (false, false);
         for order in &orders {
@@ -100,7 +111,7 @@ impl SupplyWorker {
                     self.failures.remove(&oid);
                     is_supplied = true;
                 }
-                Err(why) => self.note_failure(oid, why),
+                Err(why) => self.note_failure(oid, order.role, why),
             }
             if clock::up() - began > PATIENCE {
                 self.slow.insert(order.role, clock::up());
@@ -111,11 +122,9 @@ impl SupplyWorker {
             let ordered: BTreeSet<u32> =
                 orders.iter().map(|order| order.sequence.to_u32()).collect();
             self.failures.retain(|oid, _| ordered.contains(oid));
-            let line = |(oid, (_, why)): (&u32, &(Micros, String))| {
-                format!("{oid} {}", why.replace('\n', " "))
-            };
-            let note: Vec<String> = self.failures.iter().map(line).collect();
-            requests.set_note(&note.join("\n"));
+            let all = self.failures.iter();
+            let all = all.map(|(&oid, failure)| (failure.role, oid, failure.why.as_str()));
+            requests.set_note(&reasons::write(all, NOTE));
         }
         if !is_cut {
             requests.answer(requested);
@@ -126,14 +135,15 @@ impl SupplyWorker {
         }
     }
 
-    fn note_failure(&mut self, oid: u32, why: String) {
+    fn note_failure(&mut self, oid: u32, role: u32, why: String) {
         let known = self.failures.get(&oid);
-        if known.is_none_or(|(_, known)| *known != why) {
+        if known.is_none_or(|known| known.why != why) {
             error::log(format!(
                 "could not obtain segment of sequence with OID {oid}: {why}"
             ));
         }
-        self.failures.insert(oid, (clock::up(), why));
+        let at = clock::up();
+        self.failures.insert(oid, SupplyFailure { at, role, why });
     }
 
     fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {

@@ -13,7 +13,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// The longest note, in bytes.
-const NOTE: usize = 500;
+pub const NOTE: usize = 500;
 
 /// The interval at which a waiting session looks for an answer.
 pub const POLL: Micros = 2_000;

@@ -169,6 +169,31 @@ fn a_central_sequence_that_is_set_back_issues_nothing_again() {
     }
 }
 
+/// There is little room for the reasons of all sequences.
+#[test]
+fn the_reason_is_told_beside_those_of_others() {
+    let Some((central, servers)) = start("set back beside others", &["ada"]) else {
+        return;
+    };
+    let mut session = servers[0].connect("postgres");
+    session.run(&format!(
+        "CREATE SERVER gone FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '/{}', dbname 'x');
+         CREATE USER MAPPING FOR postgres SERVER gone OPTIONS (user 'x');
+         DROP SEQUENCE orders; SELECT segment_create('gone' || n, source => 'gone') FROM generate_series(1, 6) AS n;
+         SELECT segment_create('orders', step => 1000, source => 'registry')",
+        "nowhere".repeat(10)
+    ));
+    draw(&servers[0], 2_500);
+    central.connect().run("ALTER SEQUENCE orders RESTART");
+    for n in 1..=6 {
+        let refusal = session.refusal(&format!("SELECT segment_next('gone{n}')"));
+        assert!(refusal.detail.contains("nowhere"), "{refusal}");
+    }
+    draw_until_set_back(&servers[0]);
+    let others = session.refusal("SELECT segment_next('gone6')");
+    assert!(others.detail.contains("nowhere"), "{others}");
+}
+
 /// A sequence that begins again at its end repeats its values by definition.
 #[test]
 fn a_central_sequence_that_cycles_begins_again() {
