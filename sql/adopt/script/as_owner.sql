@@ -2,6 +2,7 @@
 
 DO $block$
 BEGIN
+  $refuse_superuser$;
   SET LOCAL ROLE $owner$;
   $statement$;
 END

@@ -11,11 +11,14 @@ DECLARE
   locked pg_catalog.tid[];
   written pg_catalog.int8;
 BEGIN
+  $refuse_superuser$;
   LOOP
     page := 0;
     shown := tenth;
     WHILE page OPERATOR(pg_catalog.<=) pages LOOP
       SET LOCAL ROLE $owner$;
+      LOCK TABLE $table$ IN ROW EXCLUSIVE MODE;
+      $refuse_replaced$;
       locked := ARRAY(
         SELECT t.ctid FROM $table$ AS t
         WHERE t.ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%s,0)'::pg_catalog.text, fill.page)::pg_catalog.tid
@@ -37,6 +40,8 @@ BEGIN
       END IF;
     END LOOP;
     SET LOCAL ROLE $owner$;
+    LOCK TABLE $table$ IN ROW EXCLUSIVE MODE;
+    $refuse_replaced$;
     EXIT WHEN NOT EXISTS (SELECT FROM $table$ AS t WHERE NOT ($equal$));
     COMMIT;
     PERFORM pg_catalog.pg_sleep(0.5);

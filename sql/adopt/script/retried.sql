@@ -11,6 +11,7 @@ DECLARE
   vacuum pg_catalog.text := (SELECT (pg_catalog.int4smaller(s.setting::pg_catalog.int4, 2147483147) OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
   began pg_catalog.timestamptz;$variables$
 BEGIN
+  $refuse_superuser$;
   SET LOCAL ROLE $owner$;
   PERFORM pg_catalog.set_config(one.name, one.value, true) FROM (VALUES $settings$) AS one (name, value);
   FOR attempt IN 1..120 LOOP
@@ -19,6 +20,7 @@ BEGIN
       LOCK TABLE $tables$ IN SHARE UPDATE EXCLUSIVE MODE;
       began := pg_catalog.clock_timestamp();
 $locks$
+      $refuse_replaced$;
 $statements$
       RETURN;
     EXCEPTION WHEN lock_not_available THEN

@@ -5,6 +5,8 @@ use crate::adopt::convert::online::meanings;
 use crate::adopt::convert::online::texts;
 use crate::pg::catalog::sql;
 
+const REFUSE_SUPERUSER: &str = include_str!("../../../../sql/adopt/script/refuse_superuser.sql");
+const REFUSE_REPLACED: &str = include_str!("../../../../sql/adopt/script/refuse_replaced.sql");
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
 const FIX_SETTINGS: &str = include_str!("../../../../sql/adopt/script/fix_settings.sql");
 const RESTORE_SETTINGS: &str = include_str!("../../../../sql/adopt/script/restore_settings.sql");
@@ -42,8 +44,48 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
 
 /// Returns what goes before a statement that cannot be in a block and has expressions as the server prints them: another role
 /// could have a function in the search path that would be called instead.
-pub fn fix_settings() -> String {
-    fill(FIX_SETTINGS, &[("settings", &texts::rows())])
+pub fn fix_settings(owner: &str) -> String {
+    let rows = format!(
+        "{}, ('default_transaction_read_only', 'off')",
+        texts::rows()
+    );
+    let stay = "\n    PERFORM pg_catalog.set_config('default_transaction_read_only', 'on', false);\n    COMMIT;";
+    fill(
+        FIX_SETTINGS,
+        &[
+            ("settings", &rows),
+            ("refuse_superuser", &refuse_superuser(owner, stay)),
+        ],
+    )
+}
+
+/// Returns the statement that refuses a superuser for an owner who is not one.
+fn refuse_superuser(owner: &str, first: &str) -> String {
+    let values = [
+        ("literal", sql::literal(owner)),
+        ("first", first.to_owned()),
+    ];
+    fill(
+        REFUSE_SUPERUSER,
+        &values
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str())),
+    )
+}
+
+/// Returns the statement that refuses tables that have taken the place of others.
+fn refuse_replaced(tables: &[&str]) -> String {
+    let rows = tables.iter().map(|name| {
+        let oid = sql::relation_of(name).map_or(0, |oid| oid.to_u32());
+        format!(
+            "({}::pg_catalog.text, {oid}::pg_catalog.oid)",
+            sql::literal(name)
+        )
+    });
+    fill(
+        REFUSE_REPLACED,
+        &[("tables", &rows.collect::<Vec<_>>().join(", "))],
+    )
 }
 
 /// Returns what goes after it.
@@ -114,6 +156,8 @@ pub fn retried_between(
         &[
             ("variables", &variables),
             ("settings", &texts::rows()),
+            ("refuse_superuser", &refuse_superuser(owner, "")),
+            ("refuse_replaced", &refuse_replaced(tables)),
             ("owner", owner),
             ("tables", &tables.join(", ")),
             ("locks", &locks.collect::<Vec<_>>().join("\n")),
@@ -124,7 +168,14 @@ pub fn retried_between(
 
 /// Returns a statement that waits for no lock of clients, with the privileges of the owner of its table.
 pub fn as_owner(owner: &str, statement: &str) -> String {
-    fill(AS_OWNER, &[("owner", owner), ("statement", statement)])
+    fill(
+        AS_OWNER,
+        &[
+            ("refuse_superuser", &refuse_superuser(owner, "")),
+            ("owner", owner),
+            ("statement", statement),
+        ],
+    )
 }
 
 /// Returns the body of the trigger's function: `shadow` takes the values of the column, those from `least` to `most` alone
@@ -163,14 +214,16 @@ pub fn equality(member: &LinkedColumn, shadow: &str, alias: &str) -> String {
 /// Returns the block that fills a shadow.
 pub fn backfill(member: &LinkedColumn) -> String {
     let table = member.quoted_table();
-    let shadow = member.new_name();
+    let (shadow, owner) = (member.new_name(), member.quoted_owner());
     fill(
         BACKFILL,
         &[
+            ("refuse_superuser", &refuse_superuser(&owner, "")),
+            ("refuse_replaced", &refuse_replaced(&[&table])),
             ("table", &table),
             ("literal", &sql::literal(&table)),
             ("shown", &table.replace('\'', "''").replace('%', "%%")),
-            ("owner", &member.quoted_owner()),
+            ("owner", &owner),
             ("column", &member.quoted_name()),
             ("shadow", &shadow),
             ("equal", &equality(member, &shadow, "t.")),

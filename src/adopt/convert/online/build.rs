@@ -84,7 +84,10 @@ pub fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
         };
         let has_texts = index.has_expression();
         if has_texts {
-            rows.push(PlanRow::runs("index", blocks::fix_settings()));
+            rows.push(PlanRow::runs(
+                "index",
+                blocks::fix_settings(&closure.quoted_owner()),
+            ));
         }
         let row = PlanRow::runs("index", build).locking(table, "SHARE UPDATE EXCLUSIVE");
         rows.push(row.taking(bytes, BUILDS));

@@ -140,8 +140,7 @@ fn what_the_owner_lacks_is_said_before() {
     let commands: Vec<String> = session.column(&format!(
         "SELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step"
     ));
-    let mut keeper = server.connect("postgres");
-    keeper.run("SET SESSION AUTHORIZATION keeper");
+    let mut keeper = server.connect_as("keeper", "postgres");
     commands.iter().for_each(|command| keeper.run(command));
     let kind: String = session.one(
         "SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 'kept.event'::regclass AND attname = 't_id'",

@@ -4,5 +4,6 @@ mod by_way;
 mod domains;
 mod objects;
 mod partitions;
+mod scripts;
 mod swapped;
 mod types;
