@@ -15,7 +15,7 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
         .collect();
     let notes = [
         format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
-        "Connect as the owner of the tables, and run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. A function of the owner, as in a trigger, can act as the role that is connected. After a break, run them again: the plan is what is left.".to_owned(),
+        "Connect as the owner of the tables, and run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. A function of the owner or of a role with TRIGGER on a table can act as the role that is connected: a superuser is refused without SET mint_script.trusted = 'on', if the owner is not one. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
         "An INSERT ... ON CONFLICT can fail with a unique violation (23505) of an index mint_* from the phase index to the swap, where another transaction inserts the same key: that index is not the one that it looks at. Programs that repeat the statement find the row.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
