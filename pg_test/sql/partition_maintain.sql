@@ -226,6 +226,23 @@ SELECT format('CREATE TABLE shop.made_old PARTITION OF shop.made FOR VALUES FROM
 INSERT INTO shop.made (n) VALUES (1);
 SELECT command FROM mint.partition_drop_plan('shop.made', '1 year', layout => 'twitter');
 
+-- A column that was converted a second ago: the partition of the counter has rows of today, though its end is of an old time. One
+-- that has ids of the generator has them from a time before its end, so all its rows are old.
+CREATE TABLE shop.late (id bigserial PRIMARY KEY, body text) PARTITION BY RANGE (id);
+CREATE TABLE shop.late_a PARTITION OF shop.late FOR VALUES FROM (MINVALUE) TO (1000000);
+CREATE TABLE shop.late_rest PARTITION OF shop.late FOR VALUES FROM (1000000) TO (1000000000000000000);
+SELECT setval('shop.late_id_seq', 2000000);
+INSERT INTO shop.late (body) SELECT 'today' FROM generate_series(1, 100);
+CALL mint.partition_maintain('shop.late', '1 month', 2, layout => 'instagram');
+SELECT mint.convert('shop.late', 'id', 'snowflake_next_id(5)') IS NOT NULL AS converted;
+\set VERBOSITY default
+CALL mint.partition_maintain('shop.late', '1 month', 2, keep => '12 months', since => now() - interval '13 months');
+SELECT count(*) FROM mint.partition_drop_plan('shop.late', '12 months');
+\set VERBOSITY terse
+SELECT count(*) FROM shop.late WHERE body = 'today';
+INSERT INTO shop.late VALUES (snowflake_min('2014-01-01Z'), 'converted');
+SELECT name FROM mint.partition_drop_plan('shop.late', '12 months');
+
 SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;

@@ -318,6 +318,20 @@ pub fn counted(table: &str, column: &str) -> ! {
         .raise()
 }
 
+/// Raises the error of an old partition with ids that contain no time.
+#[cold]
+#[track_caller]
+pub fn counted_rows(partition: &str) -> ! {
+    let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    let message = format!(
+        "cannot drop old partitions of table {partition}, whose ids are values of a counter"
+    );
+    report(code, message)
+        .detail("It has ids that are too small to contain a time, so its rows can be of any time.")
+        .hint("If you keep its rows, use ALTER TABLE ... DETACH PARTITION. If they are all old, use DROP TABLE.")
+        .raise()
+}
+
 #[cold]
 #[track_caller]
 pub fn too_far_ahead(ahead: i32, most: i32) -> ! {

@@ -118,7 +118,7 @@ fn partition_drop_plan(
             parent.refuse_foreign(Some(part.oid));
         }
         if counted.and_then(|query| own.ask(&[part.oid], |_| query)) == Some(true) {
-            error::counted(&part.name, &parent.key);
+            error::counted_rows(&part.name);
         }
         let times = (
             part.range.from.and_then(|key| parent.keys.time(key)),

@@ -91,7 +91,7 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
         parent.refuse_foreign(Some(part.oid));
     }
     if counted.and_then(|query| own.value_within(millis, &query)) == Some(true) {
-        error::counted(&part.name, &parent.key);
+        error::counted_rows(&part.name);
     }
     let statements = remove(parent, part, false);
     /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
