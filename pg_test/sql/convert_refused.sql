@@ -166,6 +166,23 @@ CREATE SEQUENCE mixed_seq; ALTER SEQUENCE mixed_seq OWNER TO other;
 ALTER TABLE mixed ALTER id SET DEFAULT nextval('mixed_seq');
 SELECT mint.convert('mixed', 'id', 'snowflake_next_id(5)');
 DROP TABLE mixed; DROP SEQUENCE mixed_seq;
+-- Privileges that the owner has revoked from itself.
+SET ROLE other;
+CREATE TABLE shop.blind (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+CREATE TABLE shop.blind_wide (id bigserial PRIMARY KEY);
+REVOKE SELECT ON SEQUENCE shop.blind_id_seq FROM other; REVOKE SELECT ON SEQUENCE shop.blind_wide_id_seq FROM other;
+SELECT command IS NOT NULL AS is_blocker, note FROM mint.convert_plan('shop.blind', 'id', 'snowflake_next_id(5)');
+SELECT command IS NOT NULL AS is_blocker, note FROM mint.convert_plan('shop.blind_wide', 'id', 'snowflake_next_id(5)');
+SELECT mint.convert('shop.blind_wide', 'id', 'snowflake_next_id(5)');
+GRANT SELECT, UPDATE ON SEQUENCE shop.blind_wide_id_seq TO other;
+SELECT mint.convert('shop.blind_wide', 'id', 'snowflake_next_id(5)');
+DROP TABLE shop.blind, shop.blind_wide; DROP SEQUENCE shop.blind_wide_id_seq;
+RESET ROLE;
+-- A foreign key whose partitions would keep the name of what is built beside it.
+CREATE TABLE shop.pointed (id serial PRIMARY KEY);
+CREATE TABLE shop.pointing (id bigint CONSTRAINT points REFERENCES shop.pointed) PARTITION BY RANGE (id);
+SELECT command IS NOT NULL AS is_blocker, note FROM mint.convert_plan('shop.pointed', 'id', 'snowflake_next_id(5)');
+DROP TABLE shop.pointing, shop.pointed;
 -- Privileges that another role granted.
 CREATE TABLE granted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 GRANT USAGE ON SEQUENCE granted_id_seq TO other WITH GRANT OPTION;

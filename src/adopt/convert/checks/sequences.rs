@@ -3,6 +3,8 @@
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::record;
 use crate::adopt::convert::table::{TargetTable, UsedSequence};
+use crate::pg::catalog::sql;
+use pgrx::pg_sys;
 
 /// Returns what prevents the conversion in the sequences of a column.
 pub fn of_sequences(table: &TargetTable) -> Vec<Blocker> {
@@ -52,9 +54,26 @@ fn of_sequence(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
             format!("Use ALTER SEQUENCE {quoted} OWNER TO {owner}."),
         ));
     }
+    found.extend(of_privileges(table, sequence));
     if sequence.is_identity {
         of_identity(table, sequence, found);
     }
+}
+
+/// Checks that the owner can read and set the sequence, whose privileges an owner can revoke from itself.
+fn of_privileges(table: &TargetTable, sequence: &UsedSequence) -> Option<Blocker> {
+    let query = "SELECT has_sequence_privilege($1::oid, $2::oid, 'SELECT') AND has_sequence_privilege($1::oid, $2::oid, 'UPDATE')";
+    let [owner, oid] = [table.owner, sequence.rules.oid].map(pg_sys::Oid::from);
+    if sql::ask_with(query, &[owner.into(), oid.into()]) != Some(false) {
+        return None;
+    }
+    let (quoted, owner) = (sequence.rules.quoted(), table.quoted_owner());
+    let blocker = Blocker::state(
+        format!("owner of sequence {quoted} lacks privileges on it"),
+        "Its last value is read and set.",
+        format!("Use GRANT SELECT, UPDATE ON SEQUENCE {quoted} TO {owner}."),
+    );
+    Some(blocker.privilege())
 }
 
 /// Checks the sequence of an identity column, which is dropped and created again.

@@ -2,13 +2,14 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::rebound::{self, Texts};
-use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex, LinkedKey};
 use crate::adopt::convert::online::columns::{self, Direction};
 use crate::adopt::convert::online::{lacks, rehearsal};
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
-use crate::pg::catalog::{access, sql};
+use crate::pg::catalog::{access, relation, sql};
 use mint_core::adopt::rename::has_places;
+use pgrx::pg_sys;
 
 impl Closure {
     /// Returns what prevents the script. Where all is ready for the swap, its texts have been parsed.
@@ -56,6 +57,7 @@ impl Closure {
         let tables = tables.chain(ends.map(Into::into));
         found.extend(Blocker::of_casts(tables, table.owner));
         found.extend(self.other_owner(table));
+        found.extend(self.of_partitioned());
         found.extend(lacks::blockers(self));
         found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));
         if found.is_empty() && !is_ready {
@@ -145,6 +147,26 @@ impl Closure {
             ),
             format!("The reason is that {refused}."),
             "Drop it, and create it again after the swap.",
+        );
+        Some(blocker.unsupported())
+    }
+
+    /// Checks that foreign keys can be built again beside themselves, under a name that the swap changes.
+    fn of_partitioned(&self) -> Option<Blocker> {
+        let is_partitioned = |key: &&LinkedKey| {
+            relation::kind(key.relation.into()) == Some(pg_sys::RELKIND_PARTITIONED_TABLE)
+        };
+        // Of a column that would be changed itself, all is said.
+        let is_changed = |key: &&LinkedKey| {
+            let mut changed = self.changed();
+            changed.any(|member| member.relation == key.relation)
+        };
+        let mut keys = self.keys.iter().filter(is_partitioned);
+        let key = keys.find(|key| !is_changed(key))?;
+        let blocker = Blocker::state(
+            format!("foreign key \"{}\" is of a partitioned table", key.name),
+            "It cannot be built beside itself, as its partitions would keep the name.",
+            "Drop it, and add it again after the swap.",
         );
         Some(blocker.unsupported())
     }
