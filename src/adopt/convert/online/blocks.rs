@@ -9,6 +9,7 @@ const REFUSE_SUPERUSER: &str = include_str!("../../../../sql/adopt/script/refuse
 const REFUSE_REPLACED: &str = include_str!("../../../../sql/adopt/script/refuse_replaced.sql");
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
 const FIX_SETTINGS: &str = include_str!("../../../../sql/adopt/script/fix_settings.sql");
+const STAY_READ_ONLY: &str = include_str!("../../../../sql/adopt/script/stay_read_only.sql");
 const RESTORE_SETTINGS: &str = include_str!("../../../../sql/adopt/script/restore_settings.sql");
 const LOCK: &str = include_str!("../../../../sql/adopt/script/lock.sql");
 const AS_OWNER: &str = include_str!("../../../../sql/adopt/script/as_owner.sql");
@@ -45,16 +46,12 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
 /// Returns what goes before a statement that cannot be in a block and has expressions as the server prints them: another role
 /// could have a function in the search path that would be called instead.
 pub fn fix_settings(owner: &str) -> String {
-    let rows = format!(
-        "{}, ('default_transaction_read_only', 'off')",
-        texts::rows()
-    );
-    let stay = "\n    PERFORM pg_catalog.set_config('default_transaction_read_only', 'on', false);\n    COMMIT;";
+    let stay = format!("\n{}", fill(STAY_READ_ONLY, &[]));
     fill(
         FIX_SETTINGS,
         &[
-            ("settings", &rows),
-            ("refuse_superuser", &refuse_superuser(owner, stay)),
+            ("settings", &texts::rows()),
+            ("refuse_superuser", &refuse_superuser(owner, &stay)),
         ],
     )
 }

@@ -8,7 +8,7 @@ const PLAN: &str = "mint.convert_plan('t', 'id', 'snowflake_next_id(5)')";
 const REFUSED: &str = "cannot run the script as a superuser for tables of role \"alice\"";
 
 /// A server with alice, who owns a table, and bob, who has put a trigger on it that looks for the privileges of a superuser. So
-/// does a type of alice's, in the predicate of an index.
+/// does a type of alice's, in the predicate of an index, which also says that alice is trusted.
 fn start(story: &str) -> Server {
     let server = Server::start(story);
     server.connect("postgres").run(
@@ -18,14 +18,14 @@ fn start(story: &str) -> Server {
              EXECUTE 'RESET ROLE'; EXECUTE 'RESET SESSION AUTHORIZATION';
              IF pg_has_role(session_user, 'postgres', 'MEMBER') THEN EXECUTE 'SET ROLE postgres'; EXECUTE 'ALTER ROLE bob SUPERUSER'; END IF;
              RETURN true; END $$;
-         CREATE FUNCTION sprung() RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN IF current_user <> 'alice' THEN PERFORM spring(); END IF; RETURN true; END $$;
-         ALTER FUNCTION sprung() OWNER TO alice",
+         CREATE FUNCTION sprung(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('mint_script.trusted', 'on', false); IF current_user <> 'alice' THEN PERFORM public.spring(); END IF; RETURN true; END $$;
+         ALTER FUNCTION sprung(int) OWNER TO alice",
     );
     server.connect_as("alice", "postgres").run(
         "CREATE DOMAIN d AS int; CREATE TYPE pair AS (one d);
          CREATE TABLE t (id serial PRIMARY KEY, name text); INSERT INTO t (name) VALUES ('x'), ('y');
          CREATE INDEX ON t (name, id) WHERE '(1)'::pair IS NOT NULL;
-         ALTER DOMAIN d ADD CHECK (sprung()) NOT VALID;
+         ALTER DOMAIN d ADD CHECK (sprung(VALUE)) NOT VALID;
          GRANT TRIGGER ON t TO bob",
     );
     server.connect_as("bob", "postgres").run(
