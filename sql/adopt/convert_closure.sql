@@ -2,7 +2,8 @@
 -- place of each: what convert_closure_read.sql reads as one jsonb, see src/adopt/convert/online/closure.rs. $1 is the oid of
 -- the table, $2 the number of the column.
 --
--- A shadow is a column mint_new_* or mint_old_* of a table that has the trigger ~mint_copy_* of its column. A
+-- A shadow is a column mint_new_* or mint_old_* of a table that has the trigger ~mint_copy_* of its column, or the check
+-- mint_filled_*. A
 -- successor is an index mint_N, a foreign key mint_fk_N or a check mint_check_N, of the shape of that with the
 -- oid N; after a restore N can be the oid of another. Expressions have the same shape if they are equal but for
 -- shadows and the casts that these make.
@@ -70,7 +71,37 @@ WITH RECURSIVE
     JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attnum = m.number
     LEFT JOIN pg_attrdef AS d ON d.adrelid = m.relation AND d.adnum = m.number
   ),
-  -- Columns that have the name of a shadow, and are one if the column has its trigger.
+  -- Checks that prove that a shadow is filled: with the expressions of equality() in src/adopt/convert/online/blocks.rs and no
+  -- other, but for spaces and parentheses. A name proves nothing.
+  proof AS (
+    SELECT k.oid, x.relation, x.number, a.attnum AS shadow, k.convalidated
+    FROM columns AS x
+    JOIN pg_attribute AS a ON a.attrelid = x.relation
+      AND NOT a.attisdropped
+      AND a.attname::text = ANY (ARRAY['mint_new_' || x.attname::text, 'mint_old_' || x.attname::text])
+    JOIN pg_constraint AS k ON k.conrelid = x.relation
+      AND k.conname::text = ('mint_filled_' || x.attname::text)
+      AND k.contype = 'c'
+    CROSS JOIN LATERAL (SELECT format('%1$I IS NOT NULL AND %1$I = %2$I', a.attname, x.attname) AS equal) AS e
+    WHERE (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
+      AND regexp_replace(pg_get_expr(k.conbin, k.conrelid), '[[:space:]()]', '', 'g') IN (
+        regexp_replace(e.equal, '[[:space:]()]', '', 'g'),
+        regexp_replace(
+          format('CASE WHEN %I IS NULL THEN %I IS NULL ELSE %s END', x.attname, a.attname, e.equal),
+          '[[:space:]()]',
+          '',
+          'g'
+        )
+      )
+  ),
+  -- Other constraints of such names.
+  false_proof AS (
+    SELECT k.conrelid, k.conname::text AS name
+    FROM pg_constraint AS k
+    WHERE k.conrelid = ANY (SELECT x.relation FROM columns AS x)
+      AND k.oid <> ALL (SELECT p.oid FROM proof AS p)
+  ),
+  -- Columns that have the name of a shadow, and are one if the column has its trigger or its check.
   shadow AS (
     SELECT
       x.relation,
@@ -79,7 +110,11 @@ WITH RECURSIVE
       a.attname,
       a.atttypid::regtype::text AS type,
       starts_with(a.attname::text, 'mint_new_') AS is_new,
-      x.function IS NOT NULL AS is_ours
+      x.function IS NOT NULL OR a.attnum = ANY (
+        SELECT p.shadow
+        FROM proof AS p
+        WHERE p.relation = x.relation AND p.number = x.number
+      ) AS is_ours
     FROM columns AS x
     JOIN pg_attribute AS a ON a.attrelid = x.relation
       AND NOT a.attisdropped
@@ -266,7 +301,7 @@ WITH RECURSIVE
       ) AS shape
     FROM pg_constraint AS k
     WHERE k.contype = 'c'
-      AND NOT starts_with(k.conname::text, 'mint_filled_')
+      AND k.oid <> ALL (SELECT p.oid FROM proof AS p)
       AND EXISTS (SELECT FROM columns AS x WHERE x.relation = k.conrelid)
   ),
   -- The checks of the columns themselves.

@@ -103,11 +103,9 @@ SELECT jsonb_build_object(
             AND g.tgname > '~mint_copy_'
             AND NOT starts_with(g.tgname::text, '~mint_copy_')
         ),
-        'filled', (
-          SELECT k.convalidated
-          FROM pg_constraint AS k
-          WHERE k.conrelid = x.relation
-            AND k.conname::text = ('mint_filled_' || x.attname::text)
+        'filled', (SELECT p.convalidated FROM proof AS p WHERE p.relation = x.relation AND p.number = x.number),
+        'has_other_check', ('mint_filled_' || x.attname::text) = ANY (
+          SELECT f.name FROM false_proof AS f WHERE f.conrelid = x.relation
         ),
         'dependents', (
           SELECT jsonb_agg(DISTINCT one.name ORDER BY one.name)

@@ -81,6 +81,8 @@ pub struct LinkedColumn {
     pub late_triggers: Vec<String>,
     /// Whether the check that the shadow is filled is validated; none if there is no check.
     pub filled: Option<bool>,
+    /// Whether another constraint has the name of that check.
+    pub has_other_check: bool,
     #[serde(deserialize_with = "list")]
     pub dependents: Vec<String>,
 }
@@ -336,6 +338,11 @@ impl LinkedColumn {
 
     pub fn trigger(&self) -> String {
         sql::quoted_exactly(&format!("~mint_copy_{}", self.name))
+    }
+
+    /// Returns whether it has the trigger that keeps its shadow equal.
+    pub fn has_trigger(&self) -> bool {
+        self.function.is_some()
     }
 
     /// Returns the name of the trigger's function. After a restore it has the oid of before. If another role has a function

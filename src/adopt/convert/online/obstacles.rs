@@ -327,6 +327,16 @@ impl LinkedColumn {
                 format!("Use DROP TRIGGER {trigger} ON {}.", self.quoted_table()),
             ));
         }
+        if self.has_other_check {
+            let name = &self.name;
+            found.push(Blocker::state(
+                format!(
+                    "constraint \"mint_filled_{name}\" of table \"{table}\" is not of a script"
+                ),
+                format!("{what} needs the name for the check that its shadow is filled."),
+                format!("Use ALTER TABLE {} RENAME CONSTRAINT.", self.quoted_table()),
+            ));
+        }
         if let Some(name) = self.late_triggers.first() {
             let trigger = self.trigger();
             found.push(Blocker::state(

@@ -222,9 +222,10 @@ fn prepare(member: &LinkedColumn) -> Option<PlanRow> {
         let mut statements = vec![format!(
             "ALTER TABLE {table} ADD COLUMN {shadow} pg_catalog.int8"
         )];
-        statements.extend(columns::function(member, Direction::Back));
-        statements.extend(columns::trigger(member));
+        statements.extend(copying(member));
         statements
+    } else if !member.has_trigger() {
+        copying(member)
     } else if !member.is_copied {
         vec![columns::enable(member)]
     } else {
@@ -240,6 +241,14 @@ fn prepare(member: &LinkedColumn) -> Option<PlanRow> {
         exclusive("prepare", &table, command)
             .noting("From now on each row that is written has its shadow."),
     )
+}
+
+fn copying(member: &LinkedColumn) -> Vec<String> {
+    let function = columns::function(member, Direction::Back);
+    function
+        .into_iter()
+        .chain(columns::trigger(member))
+        .collect()
 }
 
 /// Returns the call that returns this plan.

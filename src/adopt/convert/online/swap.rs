@@ -210,7 +210,10 @@ fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut 
     let alter = format!("ALTER TABLE {table}");
     let (column, shadow, kept) = (member.quoted_name(), way.shadow(member), way.kept(member));
     let identity = identity(of);
-    lines.push(format!("DROP TRIGGER {} ON {table}", member.trigger()));
+    lines.push(format!(
+        "DROP TRIGGER IF EXISTS {} ON {table}",
+        member.trigger()
+    ));
     if let Some(sequence) = identity {
         let name = sequence.rules.quoted();
         lines.push(format!("SELECT {} FROM {name}", blocks::STATE));

@@ -1,6 +1,7 @@
 //! The script that makes integers bigint: what it says before, where it stops, and what is drawn while it runs.
 
 mod drawn_ids;
+mod guarded;
 mod last_step;
 mod resumed;
 mod said_before;

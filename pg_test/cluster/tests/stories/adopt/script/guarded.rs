@@ -1,0 +1,103 @@
+//! Steps that are run where they should not be: beside what only looks like a part of the script, after a step that has failed,
+//! by two administrators, or in a transaction block.
+
+use super::super::shop::{UNTIL_SWAP, gexec};
+use mint_cluster::{Server, Session};
+
+/// Returns what prevents a plan.
+fn blockers(session: &mut Session, plan: &str) -> String {
+    session.one(&format!(
+        "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
+    ))
+}
+
+/// Runs a plan in psql as it is by default: it continues after an error.
+fn run_through(server: &Server, plan: &str) -> String {
+    let script =
+        format!("SELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step \\gexec\n");
+    String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned()
+}
+
+const AUTHOR: &str = "mint.convert_plan('book', 'author', 'snowflake_next_id(5)')";
+
+/// A check that has the name of the one that proves a shadow, and another expression, spares no backfill: not before the first
+/// step, and not later.
+#[test]
+fn a_check_of_the_name_proves_nothing() {
+    let server = Server::start("false proof");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE book (id serial PRIMARY KEY, author int, isbn text); CREATE INDEX ON book (author);
+         INSERT INTO book (author, isbn) SELECT g, 't' FROM generate_series(1, 1000) AS g",
+    );
+    let expected =
+        "blocker: constraint \"mint_filled_author\" of table \"book\" is not of a script";
+    let checks = [
+        "isbn IS NOT NULL",
+        "author IS NOT NULL AND author = author",
+        "author > 0",
+    ];
+    for check in checks {
+        session.run(&format!(
+            "ALTER TABLE book ADD CONSTRAINT mint_filled_author CHECK ({check})"
+        ));
+        let found = blockers(&mut session, AUTHOR);
+        assert!(found.starts_with(expected), "{check}: {found}");
+        run_through(&server, AUTHOR);
+        session.run("ALTER TABLE book DROP CONSTRAINT mint_filled_author");
+    }
+    gexec(&server, AUTHOR, "phase = 'prepare'");
+    for check in [
+        "mint_new_author IS NULL OR mint_new_author = author",
+        "isbn = 't'",
+    ] {
+        session.run(&format!(
+            "ALTER TABLE book ADD CONSTRAINT mint_filled_author CHECK ({check})"
+        ));
+        let found = blockers(&mut session, AUTHOR);
+        assert!(found.starts_with(expected), "{check}: {found}");
+        session.run("ALTER TABLE book DROP CONSTRAINT mint_filled_author");
+    }
+    // Another one with such a name is a check as all others are.
+    session.run("ALTER TABLE book ADD CONSTRAINT mint_filled_up CHECK (author > 0)");
+    gexec(&server, AUTHOR, UNTIL_SWAP);
+    let kept: String = session.one(
+        "SELECT concat_ws(' ', count(author), sum(author), (SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'mint_filled_up')) FROM book",
+    );
+    assert_eq!(kept, "1000 500500 CHECK ((author > 0))");
+}
+
+/// A shadow that has lost its trigger is known by its check: the way back drops it, and the way there creates the trigger again.
+#[test]
+fn a_shadow_without_its_trigger_is_no_dead_end() {
+    let server = Server::start("lost trigger");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE book (id serial PRIMARY KEY, author int); CREATE INDEX ON book (author);
+         INSERT INTO book (author) SELECT g FROM generate_series(1, 1000) AS g",
+    );
+    let back = "mint.convert_plan('book', 'author', NULL)";
+    let lose = "DO $$ BEGIN EXECUTE (SELECT format('DROP TRIGGER %I ON book; DROP FUNCTION %s', tgname, tgfoid::regprocedure) FROM pg_trigger WHERE tgname = '~mint_copy_author'); END $$";
+    gexec(
+        &server,
+        AUTHOR,
+        "phase NOT IN ('swap', 'cleanup', 'default')",
+    );
+    session.run(lose);
+    assert_eq!(
+        session.refusal("INSERT INTO book (author) VALUES (1)").code,
+        "23514"
+    );
+    gexec(&server, back, "true");
+    session.run("INSERT INTO book (author) VALUES (1)");
+    gexec(
+        &server,
+        AUTHOR,
+        "phase NOT IN ('swap', 'cleanup', 'default')",
+    );
+    session.run(lose);
+    gexec(&server, AUTHOR, UNTIL_SWAP);
+    session.run("INSERT INTO book (author) VALUES (3000000000)");
+    let kept: i64 = session.one("SELECT count(author) FROM book");
+    assert_eq!(kept, 1002);
+}
