@@ -18,6 +18,7 @@ const COPY_IF_IT_FITS: &str = include_str!("../../../../sql/adopt/script/copy_if
 const BACKFILL: &str = include_str!("../../../../sql/adopt/script/backfill.sql");
 const REFUSE_UNREADY: &str = include_str!("../../../../sql/adopt/script/refuse_unready.sql");
 const NOTE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/note_meanings.sql");
+const REFUSE_UNDONE: &str = include_str!("../../../../sql/adopt/script/refuse_undone.sql");
 const REFUSE_KEPT: &str = include_str!("../../../../sql/adopt/script/refuse_kept.sql");
 const REFUSE_MEANINGS: &str = include_str!("../../../../sql/adopt/script/refuse_meanings.sql");
 
@@ -231,6 +232,12 @@ pub fn backfill(member: &LinkedColumn) -> String {
 /// Returns the statement that refuses the swap unless nothing else is left of the plan, whose swap has the same mark.
 pub fn refuse_unready(plan: &str, mark: &str) -> String {
     fill(REFUSE_UNREADY, &[("plan", plan), ("mark", mark)])
+}
+
+/// Returns the statement that refuses a step of the cleanup unless the column that it ends is there: a quoted name.
+pub fn refuse_undone(member: &LinkedColumn, column: &str) -> String {
+    let [table, column] = [&member.quoted_table(), column].map(|name| sql::literal(name));
+    fill(REFUSE_UNDONE, &[("table", &table), ("column", &column)])
 }
 
 /// Returns the statement that refuses what depends on columns, each of which is a quoted table and a name.

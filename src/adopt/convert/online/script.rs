@@ -280,12 +280,7 @@ fn cleanup(parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
         {
             let rules = &sequence.rules;
             if [i64::from(i16::MAX), i64::from(i32::MAX)].contains(&rules.max) {
-                let name = rules.quoted();
-                let alter = format!(
-                    "ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {}",
-                    i64::MAX
-                );
-                rows.push(PlanRow::runs("cleanup", alter).locking(&name, "SHARE ROW EXCLUSIVE"));
+                rows.push(widen(member, &rules.quoted()));
             }
         }
         rows.push(drop_shadow(member, &Direction::There.kept(member)));
@@ -293,12 +288,27 @@ fn cleanup(parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     rows
 }
 
+/// Returns the step that gives a sequence the type of the column that draws from it.
+fn widen(member: &LinkedColumn, name: &str) -> PlanRow {
+    let table = member.quoted_table();
+    let most = i64::MAX;
+    let statements = [
+        blocks::refuse_undone(member, &Direction::There.kept(member)),
+        format!("ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {most}"),
+    ];
+    // Clients that draw from the sequence wait behind its lock for what is left of the time of the table's.
+    let mode = "SHARE UPDATE EXCLUSIVE";
+    let command = blocks::retried(&member.quoted_owner(), mode, &[&table], &statements);
+    PlanRow::runs("cleanup", command).locking(name, "SHARE ROW EXCLUSIVE")
+}
+
 fn drop_shadow(member: &LinkedColumn, shadow: &str) -> PlanRow {
     let table = member.quoted_table();
     let drop = [
+        blocks::refuse_undone(member, shadow),
         format!("DROP TRIGGER IF EXISTS {} ON {table}", member.trigger()),
         format!("DROP FUNCTION IF EXISTS {}()", member.function()),
-        format!("ALTER TABLE {table} DROP COLUMN IF EXISTS {shadow}"),
+        format!("ALTER TABLE {table} DROP COLUMN {shadow}"),
     ];
     let owner = member.quoted_owner();
     let drop = blocks::retried(&owner, columns::EXCLUSIVE, &[&table], &drop);

@@ -67,6 +67,44 @@ fn a_check_of_the_name_proves_nothing() {
     assert_eq!(kept, "1000 500500 CHECK ((author > 0))");
 }
 
+/// psql continues after an error by default: the cleanup after a swap that has failed takes nothing away, so that the script can
+/// be run again or taken back.
+#[test]
+fn a_cleanup_without_a_swap_changes_nothing() {
+    let server = Server::start("cleanup alone");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE INDEX ON author (id, name);
+         CREATE TABLE book (id serial PRIMARY KEY, author int REFERENCES author);
+         INSERT INTO author (name) SELECT 'n' FROM generate_series(1, 1000); INSERT INTO book (author) SELECT id FROM author",
+    );
+    let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
+    // The swap fails on what came after the plan.
+    let script = format!(
+        "CREATE TABLE plan AS SELECT * FROM {plan};
+         CREATE INDEX late ON author (name, id);
+         SELECT command FROM plan WHERE command IS NOT NULL ORDER BY step \\gexec
+         DROP TABLE plan;\n"
+    );
+    let said = String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
+    assert!(said.contains("not all is ready for the swap"), "{said}");
+    // Each step of the cleanup says that there was no swap: both columns, and the sequence.
+    let refused = said.matches("not all is ready for the cleanup").count();
+    assert_eq!(refused, 3, "{said}");
+    session.run("INSERT INTO author (name) VALUES ('after'); INSERT INTO book (author) SELECT max(id) FROM author");
+    let kind: String =
+        session.one("SELECT format_type(seqtypid, NULL) FROM pg_sequence WHERE seqrelid = 'author_id_seq'::regclass");
+    assert_eq!(kind, "integer");
+    assert_eq!(blockers(&mut session, plan), "");
+    gexec(&server, "mint.convert_plan('author', 'id', NULL)", "true");
+    let left = "SELECT count(*) FROM pg_attribute WHERE attname LIKE 'mint%' AND attrelid IN ('author'::regclass, 'book'::regclass)";
+    assert_eq!(session.one::<i64>(left), 0);
+    gexec(&server, plan, "true");
+    assert_eq!(session.one::<i64>(left), 0);
+    let kept: i64 = session.one("SELECT count(author) FROM book");
+    assert_eq!(kept, 1001);
+}
+
 /// A shadow that has lost its trigger is known by its check: the way back drops it, and the way there creates the trigger again.
 #[test]
 fn a_shadow_without_its_trigger_is_no_dead_end() {
@@ -100,4 +138,35 @@ fn a_shadow_without_its_trigger_is_no_dead_end() {
     session.run("INSERT INTO book (author) VALUES (3000000000)");
     let kept: i64 = session.one("SELECT count(author) FROM book");
     assert_eq!(kept, 1002);
+}
+
+/// The cleanup gives a sequence another type, and waits for its lock as all other steps do: others do not wait behind it.
+#[test]
+fn the_cleanup_of_a_sequence_lets_others_pass() {
+    let server = Server::start("cleanup of a sequence");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE book (id serial PRIMARY KEY, author int); INSERT INTO book (author) VALUES (1)");
+    let plan = "mint.convert_plan('book', 'id', 'snowflake_next_id(5)')";
+    gexec(&server, plan, UNTIL_SWAP);
+    let step: String = session.one(&format!(
+        "SELECT command FROM {plan} WHERE command LIKE '%ALTER SEQUENCE%int8%'"
+    ));
+    let mut holds = server.connect("postgres");
+    holds.run("BEGIN; INSERT INTO book (author) VALUES (2)");
+    std::thread::scope(|scope| {
+        let cleanup = scope.spawn(|| server.connect("postgres").run(&step));
+        server.until("the cleanup has waited for the sequence", || {
+            session.one("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'book_id_seq'::regclass")
+        });
+        // It lets go of its place in the queue, or this would wait for as long as the other transaction is open.
+        let mut other = server.connect("postgres");
+        other.run("SET statement_timeout = '10s'");
+        let passed = other.try_run("INSERT INTO book (author) VALUES (3)");
+        holds.run("COMMIT");
+        cleanup.join().expect("the cleanup");
+        passed.expect("the insert");
+    });
+    let kind: String =
+        session.one("SELECT format_type(seqtypid, NULL) FROM pg_sequence WHERE seqrelid = 'book_id_seq'::regclass");
+    assert_eq!(kind, "bigint");
 }
