@@ -140,6 +140,36 @@ fn a_shadow_without_its_trigger_is_no_dead_end() {
     assert_eq!(kept, 1002);
 }
 
+/// In a transaction block each step fails before it has a lock, which it would keep through all of its attempts.
+#[test]
+fn no_step_keeps_a_lock_in_a_transaction_block() {
+    let server = Server::start("autocommit off");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE book (id serial PRIMARY KEY, author int); INSERT INTO book (author) VALUES (1)");
+    let plan = "mint.convert_plan('book', 'id', 'snowflake_next_id(5)')";
+    let steps: Vec<String> = session.column(&format!(
+        "SELECT command FROM {plan} WHERE command LIKE '%LOCK TABLE%' ORDER BY step"
+    ));
+    assert!(steps.len() > 3, "{steps:?}");
+    for step in &steps {
+        session.run("BEGIN");
+        assert_eq!(session.refusal(step).code, "2D000");
+        session.run("ROLLBACK");
+    }
+    // The first one waits for another client: others could wait behind it.
+    let mut other = server.connect("postgres");
+    other.run("BEGIN; SELECT FROM book");
+    session.run("BEGIN; SET LOCAL statement_timeout = '5s'");
+    assert_eq!(session.refusal(&steps[0]).code, "2D000");
+    session.run("ROLLBACK");
+    let said = server.psql(
+        "postgres",
+        format!("\\set AUTOCOMMIT off\nSELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step LIMIT 1 \\gexec\n").as_bytes(),
+    );
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("invalid transaction termination"), "{said}");
+}
+
 /// The cleanup gives a sequence another type, and waits for its lock as all other steps do: others do not wait behind it.
 #[test]
 fn the_cleanup_of_a_sequence_lets_others_pass() {
