@@ -140,6 +140,25 @@ fn a_shadow_without_its_trigger_is_no_dead_end() {
     assert_eq!(kept, 1002);
 }
 
+/// The second of two administrators finds that the swap is done.
+#[test]
+fn a_second_swap_is_refused() {
+    let server = Server::start("two administrators");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE book (id serial PRIMARY KEY, author int); CREATE INDEX ON book (author); INSERT INTO book (author) VALUES (1)");
+    gexec(
+        &server,
+        AUTHOR,
+        "phase NOT IN ('swap', 'cleanup', 'default')",
+    );
+    let swap: String = session.one(&format!(
+        "SELECT command FROM {AUTHOR} WHERE phase = 'swap'"
+    ));
+    session.run(&swap);
+    let refusal = session.refusal(&swap);
+    assert_eq!(refusal.message, "not all is ready for the swap");
+}
+
 /// In a transaction block each step fails before it has a lock, which it would keep through all of its attempts.
 #[test]
 fn no_step_keeps_a_lock_in_a_transaction_block() {
