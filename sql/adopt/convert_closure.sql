@@ -206,6 +206,7 @@ WITH RECURSIVE
       AND b.confmatchtype = k.confmatchtype
       AND b.condeferrable = k.condeferrable
       AND b.condeferred = k.condeferred
+      AND b.is_enforced = k.is_enforced
   ),
   -- All indexes of the tables, with the columns that a successor has, and all columns that they name. Arrays of
   -- columns begin at 1, as others do.

@@ -295,6 +295,7 @@ SELECT jsonb_build_object(
         'deferred', k.condeferred,
         'validated', k.convalidated,
         'is_enforced', k.is_enforced,
+        'has_period', (to_jsonb(k) ->> 'conperiod')::bool IS TRUE,
         'set_numbers', to_jsonb(k.confdelsetcols),
         'is_disabled', EXISTS (
           SELECT

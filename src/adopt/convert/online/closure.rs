@@ -171,6 +171,8 @@ pub struct LinkedKey {
     pub validated: bool,
     /// Not so only from PostgreSQL 18 on.
     pub is_enforced: bool,
+    /// From PostgreSQL 18 on.
+    pub has_period: bool,
     #[serde(deserialize_with = "list")]
     pub set_numbers: Vec<i16>,
     /// Whether not all of its triggers are enabled as usual.

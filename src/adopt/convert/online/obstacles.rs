@@ -25,6 +25,15 @@ impl Closure {
                 "Use ALTER TABLE ... ENABLE TRIGGER ALL on its tables.",
             ));
         }
+        if let Some(key) = self.keys.iter().find(|key| key.has_period) {
+            let (name, table) = (&key.name, self.table(key.relation));
+            let blocker = Blocker::state(
+                format!("foreign key \"{name}\" of table {table} has PERIOD"),
+                "The index that it refers to cannot be built concurrently.",
+                "Drop it, and add it again after the swap.",
+            );
+            found.push(blocker.unsupported());
+        }
         let is_clear = |relation, counts, text: &str| {
             columns::on_shadows(self, relation, text, counts, Direction::There).is_some()
         };
