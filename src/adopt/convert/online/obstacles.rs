@@ -4,12 +4,13 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::rebound::{self, Texts};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex, LinkedKey};
 use crate::adopt::convert::online::columns::{self, Direction};
-use crate::adopt::convert::online::{lacks, rehearsal};
+use crate::adopt::convert::online::{lacks, meanings, rehearsal};
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, relation, sql};
 use mint_core::adopt::rename::has_places;
 use pgrx::pg_sys;
+use std::collections::BTreeMap;
 
 impl Closure {
     /// Returns what prevents the script. Where all is ready for the swap, its texts have been parsed.
@@ -69,6 +70,7 @@ impl Closure {
         found.extend(self.of_partitioned());
         found.extend(lacks::blockers(self));
         found.extend(self.recreated.iter().filter_map(|one| self.lost(one)));
+        found.extend(self.dependents_of_indexes());
         if found.is_empty() && !is_ready {
             found.extend(rehearsal::blockers(self, table));
         }
@@ -123,6 +125,29 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
+    }
+
+    /// Checks that the swap can drop the indexes.
+    fn dependents_of_indexes(&self) -> Vec<Blocker> {
+        let oids = |all: Vec<u32>| Vec::from_iter(all.into_iter().map(pg_sys::Oid::from_u32));
+        let keys = self.keys.iter().map(|key| key.oid).collect();
+        let views = self.recreated.iter().filter(|one| one.view.is_some());
+        let views = views.filter_map(|one| one.relation).collect();
+        let indexes = self.indexes.iter().map(|index| index.oid).collect();
+        let query = include_str!("../../../../sql/adopt/convert_index_dependents.sql");
+        let arguments = [oids(indexes), oids(keys), oids(views)].map(Into::into);
+        let found: Option<BTreeMap<u32, Vec<String>>> = sql::read_now(query, &arguments);
+        let found = found.unwrap_or_default();
+        let depended = self.indexes.iter().filter_map(|index| {
+            let list = found.get(&index.oid)?.join(", ");
+            let name = meanings::index(self.table(index.relation), &index.name);
+            Some(Blocker::state(
+                format!("other objects depend on {name}"),
+                format!("The swap could not drop it: {list}."),
+                "Drop them, and create them again after the swap.",
+            ))
+        });
+        depended.collect()
     }
 
     /// Returns whether an index has a cast of a column as a column, which is the column itself where that has the type.

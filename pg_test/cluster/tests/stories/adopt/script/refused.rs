@@ -35,3 +35,61 @@ fn foreign_keys_with_a_period_are_refused() {
     session.run("ALTER TABLE booking DROP CONSTRAINT bk");
     assert_eq!(blockers(&mut session, plan), "");
 }
+
+/// What depends on an index or its constraint, and not on the column, would keep the swap from dropping it.
+#[test]
+fn dependents_of_indexes_are_named() {
+    let server = Server::start("dependents of indexes");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE author (id serial PRIMARY KEY, name text, code text NOT NULL, CONSTRAINT u UNIQUE (code) INCLUDE (id));
+         CREATE TABLE log (n int PRIMARY KEY); CREATE VIEW names AS SELECT name FROM author;
+         INSERT INTO author (name, code) SELECT 'n', 'c' || g FROM generate_series(1, 10) AS g",
+    );
+    let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
+    assert_eq!(blockers(&mut session, plan), "");
+    let cases = [
+        (
+            "CREATE TABLE book (id serial PRIMARY KEY, code text CONSTRAINT f REFERENCES author (code))",
+            "DROP TABLE book",
+            "index \"u\" of table public.author",
+            "constraint f on table public.book",
+        ),
+        (
+            "CREATE FUNCTION f(n text) RETURNS void LANGUAGE sql BEGIN ATOMIC INSERT INTO author (name, code) VALUES (n, n) ON CONFLICT ON CONSTRAINT author_pkey DO NOTHING; END",
+            "DROP FUNCTION f",
+            "index \"author_pkey\" of table public.author",
+            "function public.f(text)",
+        ),
+        (
+            "CREATE RULE r AS ON INSERT TO log DO ALSO INSERT INTO author (name, code) VALUES ('x', 'x') ON CONFLICT ON CONSTRAINT author_pkey DO NOTHING",
+            "DROP RULE r ON log",
+            "index \"author_pkey\" of table public.author",
+            "rule r on table public.log",
+        ),
+        (
+            "CREATE RULE r AS ON INSERT TO names DO INSTEAD INSERT INTO author (name, code) VALUES (new.name, 'x') ON CONFLICT ON CONSTRAINT author_pkey DO NOTHING",
+            "DROP RULE r ON names",
+            "index \"author_pkey\" of table public.author",
+            "rule r on view public.names",
+        ),
+    ];
+    for (make, drop, of, name) in cases {
+        session.run(make);
+        let found = blockers(&mut session, plan);
+        let expected = format!("blocker: other objects depend on {of}");
+        assert!(
+            found.starts_with(&expected) && found.contains(name),
+            "{make}: {found}"
+        );
+        session.run(drop);
+    }
+    // Foreign keys of the column and views of it are made again.
+    session.run(
+        "CREATE TABLE book (id serial PRIMARY KEY, author int REFERENCES author);
+         CREATE VIEW v AS SELECT id, name, count(*) FROM author GROUP BY id; CREATE VIEW w AS SELECT id, name FROM author;
+         CREATE RULE r AS ON INSERT TO w DO INSTEAD INSERT INTO author (name, code) VALUES (new.name, 'x') ON CONFLICT ON CONSTRAINT author_pkey DO NOTHING",
+    );
+    assert_eq!(blockers(&mut session, plan), "");
+    gexec(&server, plan, UNTIL_SWAP);
+}
