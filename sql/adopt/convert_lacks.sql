@@ -1,5 +1,6 @@
--- What the owner of tables lacks to update their rows and to build indexes again, and tables whose rows cannot be updated as
--- they are published, and names of successors that are taken. $1 are the oids of the tables, $2 those of the indexes.
+-- What the owner of tables lacks to update their rows, to create triggers and foreign keys and to build indexes again, and
+-- tables whose rows cannot be updated as they are published, and names of successors that are taken. $1 are the oids of the
+-- tables, $2 those of the indexes, $3 those of the tables that foreign keys refer to.
 WITH
   table_of AS (
     SELECT c.oid, c.relowner, c.relnamespace, c.relreplident, c.relpersistence, c.oid::regclass::text AS name
@@ -7,12 +8,11 @@ WITH
     WHERE c.oid = ANY ($1::oid[])
   ),
   lack (kind, name, of, owner) AS (
-    SELECT 'privilege', t.name, NULL, t.relowner
-    FROM table_of AS t
-    WHERE NOT (
-      has_table_privilege(t.relowner, t.oid, 'SELECT')
-      AND has_table_privilege(t.relowner, t.oid, 'UPDATE')
-    )
+    SELECT 'privilege', c.oid::regclass::text, string_agg(p.name, ', ' ORDER BY p.place), c.relowner
+    FROM unnest(ARRAY['SELECT', 'UPDATE', 'TRIGGER', 'REFERENCES']) WITH ORDINALITY AS p (name, place)
+    JOIN pg_class AS c ON c.oid = ANY (CASE p.name WHEN 'REFERENCES' THEN $3::oid[] ELSE $1::oid[] END)
+    WHERE NOT has_table_privilege(c.relowner, c.oid, p.name)
+    GROUP BY c.oid, c.relowner
     UNION ALL
     SELECT 'identity', t.name, quote_ident(min(p.pubname::text)), t.relowner
     FROM table_of AS t

@@ -19,7 +19,8 @@ struct Lack {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind", content = "of")]
 enum Kind {
-    Privilege,
+    /// The privileges.
+    Privilege(String),
     /// A publication.
     Identity(String),
     /// A tablespace.
@@ -34,7 +35,9 @@ pub fn blockers(closure: &Closure) -> Vec<Blocker> {
     let indexes = closure.indexes.iter();
     let indexes: Vec<pg_sys::Oid> = indexes.map(|index| index.oid.into()).collect();
     let query = include_str!("../../../../sql/adopt/convert_lacks.sql");
-    let lacks: Option<Vec<Lack>> = sql::read_now(query, &[tables.into(), indexes.into()]);
+    let far: Vec<pg_sys::Oid> = closure.keys.iter().map(|key| key.to.into()).collect();
+    let arguments = [tables.into(), indexes.into(), far.into()];
+    let lacks: Option<Vec<Lack>> = sql::read_now(query, &arguments);
     lacks.into_iter().flatten().map(Lack::blocker).collect()
 }
 
@@ -42,10 +45,10 @@ impl Lack {
     fn blocker(self) -> Blocker {
         let Self { kind, name, owner } = self;
         match kind {
-            Kind::Privilege => Blocker::state(
+            Kind::Privilege(privileges) => Blocker::state(
                 format!("owner of table {name} lacks privileges on it"),
-                "The backfill reads and updates its rows.",
-                format!("Use GRANT SELECT, UPDATE ON {name} TO {owner}."),
+                "The script reads and updates its rows, and creates triggers and foreign keys.",
+                format!("Use GRANT {privileges} ON {name} TO {owner}."),
             )
             .privilege(),
             Kind::Identity(publication) => Blocker::state(

@@ -93,3 +93,37 @@ fn dependents_of_indexes_are_named() {
     assert_eq!(blockers(&mut session, plan), "");
     gexec(&server, plan, UNTIL_SWAP);
 }
+
+/// Privileges that an owner has been deprived of, and that only later steps need.
+#[test]
+fn all_privileges_of_the_owner_are_looked_at() {
+    let server = Server::start("all privileges of the owner");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE ROLE keeper; CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE TABLE book (id serial PRIMARY KEY, author int REFERENCES author);
+         ALTER TABLE author OWNER TO keeper; ALTER TABLE book OWNER TO keeper; GRANT USAGE, CREATE ON SCHEMA public TO keeper",
+    );
+    let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
+    for (privilege, table) in [
+        ("REFERENCES", "author"),
+        ("TRIGGER", "book"),
+        ("TRIGGER", "author"),
+    ] {
+        session.run(&format!("REVOKE {privilege} ON author, book FROM keeper"));
+        let found = blockers(&mut session, plan);
+        assert!(
+            found.contains(&format!(
+                "blocker: owner of table public.{table} lacks privileges on it"
+            )) && found.contains(&format!(
+                "Use GRANT {privilege} ON public.{table} TO keeper."
+            )),
+            "{found}"
+        );
+        session.run(&format!("GRANT {privilege} ON author, book TO keeper"));
+        assert_eq!(blockers(&mut session, plan), "");
+    }
+    // Nothing refers to it.
+    session.run("REVOKE REFERENCES ON book FROM keeper");
+    assert_eq!(blockers(&mut session, plan), "");
+    gexec(&server, plan, "true");
+}

@@ -130,7 +130,7 @@ fn what_the_owner_lacks_is_said_before() {
     ));
     let expected = [
         "blocker: table kept.event has no replica identity, and publication all_of publishes its updates. The backfill could not update its rows. Use ALTER TABLE kept.event REPLICA IDENTITY FULL, or add a primary key.",
-        "blocker: owner of table kept.t lacks privileges on it. The backfill reads and updates its rows. Use GRANT SELECT, UPDATE ON kept.t TO keeper.",
+        "blocker: owner of table kept.t lacks privileges on it. The script reads and updates its rows, and creates triggers and foreign keys. Use GRANT UPDATE ON kept.t TO keeper.",
         "blocker: owner of index kept.quick cannot create indexes in tablespace fast. The index is built again beside itself. Use GRANT CREATE ON TABLESPACE fast TO keeper for the time of the conversion.",
     ];
     assert_eq!(found, expected);
