@@ -39,13 +39,18 @@ impl Direction {
 /// The mode of nearly all that changes a table.
 pub const EXCLUSIVE: &str = "ACCESS EXCLUSIVE";
 
+/// Returns the least and the largest value of a type of before.
+pub fn range(kind: &str) -> (i64, i64) {
+    match kind {
+        "smallint" => (i16::MIN.into(), i16::MAX.into()),
+        _ => (i32::MIN.into(), i32::MAX.into()),
+    }
+}
+
 /// Returns the statements that create the function of the trigger. After the swap ids might not fit: then the shadow is null.
 pub fn function(member: &LinkedColumn, way: Direction) -> [String; 2] {
-    let range = match (way, member.old_type.as_deref().unwrap_or(&member.data_type)) {
-        (Direction::Back, _) => None,
-        (Direction::There, "smallint") => Some((i16::MIN.into(), i16::MAX.into())),
-        (Direction::There, _) => Some((i32::MIN.into(), i32::MAX.into())),
-    };
+    let kind = member.old_type.as_deref().unwrap_or(&member.data_type);
+    let range = (way == Direction::There).then(|| range(kind));
     let body = sql::literal(&blocks::copy(member, &way.kept(member), range));
     let (name, owner) = (member.function(), member.quoted_owner());
     [

@@ -139,7 +139,10 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     }
     let mut left = Vec::new();
     build(closure, Direction::Back, &mut left);
-    let blockers = obstacles(table, closure, &parts, left.is_empty() && table.is_locked());
+    let mut blockers = obstacles(table, closure, &parts, left.is_empty() && table.is_locked());
+    if blockers.is_empty() {
+        blockers.extend(plan::blocked(&Vec::from_iter(too_large(&parts))));
+    }
     if !blockers.is_empty() {
         return blockers;
     }
@@ -157,6 +160,30 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     ));
     rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
+}
+
+/// Checks that the columns of before can hold all values: the first step of the way back refuses others from then on, and the
+/// next one would fail on them.
+fn too_large(parts: &[SwappedColumn<'_>]) -> Option<Blocker> {
+    let mut unproved = parts
+        .iter()
+        .filter(|(member, _)| member.filled != Some(true));
+    unproved.find_map(|(member, of)| {
+        let kind = member.old_type.as_deref()?;
+        let (least, most) = columns::range(kind);
+        let ask = |which: &str, order: &str, limit: i64| {
+            let column = member.quoted_name();
+            of.access().ask::<i64>(&[], |name| {
+                format!("SELECT pg_catalog.{which}({column})::pg_catalog.int8 FROM {name} HAVING pg_catalog.{which}({column}) OPERATOR(pg_catalog.{order}) {limit}::pg_catalog.int8")
+            })
+        };
+        let value = ask("max", ">", most).or_else(|| ask("min", "<", least))?;
+        Some(Blocker::state(
+            format!("{} has values that are out of the range of type {kind}", of.what()),
+            format!("One of them is {value}."),
+            "Delete these rows, or stay with bigint: the cleanup of the way there ends the way back.",
+        ))
+    })
 }
 
 /// Returns what to know of texts with casts to bigint: those that came with the columns stay.

@@ -127,3 +127,49 @@ fn all_privileges_of_the_owner_are_looked_at() {
     assert_eq!(blockers(&mut session, plan), "");
     gexec(&server, plan, "true");
 }
+
+/// An id that fits no integer is found before the first step of the way back: the check that the step adds would refuse others
+/// like it.
+#[test]
+fn ids_that_have_no_way_back_are_found_first() {
+    let server = Server::start("no way back");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE TABLE book (id serial PRIMARY KEY, author int REFERENCES author ON UPDATE CASCADE);
+         INSERT INTO author (name) VALUES ('a'); INSERT INTO book (author) VALUES (1)",
+    );
+    gexec(
+        &server,
+        "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')",
+        UNTIL_SWAP,
+    );
+    let back = "mint.convert_plan('author', 'id', NULL)";
+    for id in ["3000000000", "-3000000000"] {
+        session.run(
+            &format!("INSERT INTO author VALUES ('big', {id})")
+                .replace("author VALUES ('big'", "author (name, id) VALUES ('big'"),
+        );
+        let found = blockers(&mut session, back);
+        assert!(
+            found.starts_with("blocker: column \"id\" of table \"author\" has values that are out of the range of type integer"),
+            "{found}"
+        );
+        let script =
+            format!("SELECT command FROM {back} WHERE command IS NOT NULL ORDER BY step \\gexec\n");
+        let _ = server.psql("postgres", script.as_bytes());
+        session.run(&format!(
+            "INSERT INTO author (name, id) VALUES ('bigger', 1 + {id}); DELETE FROM author WHERE name LIKE 'big%'"
+        ));
+    }
+    gexec(&server, back, "command LIKE '%ADD CONSTRAINT mint_filled%'");
+    assert_eq!(
+        session
+            .refusal("INSERT INTO author (name, id) VALUES ('big', 3000000000)")
+            .code,
+        "23514"
+    );
+    gexec(&server, back, "true");
+    gexec(&server, back, "true");
+    let kind: String = session.one("SELECT pg_typeof(max(id))::text FROM author");
+    assert_eq!(kind, "integer");
+}
