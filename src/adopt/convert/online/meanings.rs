@@ -43,6 +43,36 @@ pub fn index(table: &str, name: &str) -> String {
     format!("index \"{name}\" of table {table}")
 }
 
+/// Returns whether a text has a cast of an integer to bigint that somebody has written.
+pub fn has_casts(all: &Meanings, name: &str) -> bool {
+    all.contains_key(&format!("casts of {name}"))
+}
+
+/// Returns how many casts to bigint a text that the server has printed loses when it is parsed, by its tree: those of what is a
+/// bigint then. Casts that the server adds are not in the text.
+pub fn lost_casts(text: &str, tree: &str) -> usize {
+    /// What follows the types of casts that are written, and of functions int8() of integers.
+    const WRITTEN: [&str; 5] = [
+        ":funcresulttype 20 :funcretset false :funcvariadic false :funcformat 1 ",
+        ":funcid 481 :funcresulttype 20 :funcretset false :funcvariadic false :funcformat 0 ",
+        ":funcid 754 :funcresulttype 20 :funcretset false :funcvariadic false :funcformat 0 ",
+        ":resulttype 20 :resultcollid 0 :coerceformat 1 ",
+        ":resulttype 20 :resulttypmod -1 :resultcollid 0 :relabelformat 1 ",
+    ];
+    let is_of_name = |of: char| of.is_alphanumeric() || "_$\".".contains(of);
+    // Between quotes are constants.
+    let plain = text.split('\'').step_by(2);
+    let printed = plain.map(|text| {
+        let casts = text.match_indices(")::bigint");
+        let casts = casts.filter(|(at, cast)| !text[at + cast.len()..].starts_with('['));
+        let calls = text.match_indices("int8(");
+        let calls = calls.filter(|&(at, _)| !text[..at].ends_with(is_of_name));
+        casts.count() + calls.count()
+    });
+    let parsed = WRITTEN.iter().map(|one| tree.matches(one).count());
+    printed.sum::<usize>().saturating_sub(parsed.sum())
+}
+
 /// Returns whether it is a constant, whose value does not depend on the types of columns.
 pub fn is_constant(call: &str) -> bool {
     call.starts_with("constant ")

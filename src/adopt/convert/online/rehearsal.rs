@@ -22,6 +22,8 @@ struct Rehearsal {
     found: Vec<Blocker>,
     /// Names of texts with their trees.
     trees: Vec<(String, String)>,
+    /// Names of texts that lose casts to bigint.
+    casting: Vec<String>,
     /// Views that cannot be parsed with what stands in for the tables.
     unclear: Vec<(String, Unclear)>,
 }
@@ -65,24 +67,39 @@ pub fn blockers(closure: &Closure, table: &TargetTable) -> Vec<Blocker> {
         })
     });
     found.extend(changed);
+    let casting = rehearsal.casting.iter();
+    let casting = casting.filter(|name| meanings::has_casts(&all, name));
+    found.extend(casting.map(|name| of_cast(name)));
     let rules = all.keys().filter(|name| name.starts_with("rule "));
     let rules = rules.map(|name| (name.clone(), Unclear::Rule));
     let unclear = rehearsal.unclear.into_iter().chain(rules);
     let refused = unclear.filter(|(name, why)| {
         let calls = all.get(name).into_iter().flatten();
         let mut calls = calls.filter(|call| !meanings::is_constant(call));
-        calls.any(|call| match why {
-            // Functions have their names in the text, and fit.
-            Unclear::Grouped => {
-                meanings::is_other(call) && call.starts_with("operator ")
-                    || call == "function sum (bigint)"
-                    || meanings::has_own_type(call)
-            }
-            Unclear::OnGrouped | Unclear::Other | Unclear::Rule => !meanings::is_plain(call),
-        })
+        let has_casts = meanings::has_casts(&all, name);
+        has_casts
+            || calls.any(|call| match why {
+                // Functions have their names in the text, and fit.
+                Unclear::Grouped => {
+                    meanings::is_other(call) && call.starts_with("operator ")
+                        || call == "function sum (bigint)"
+                        || meanings::has_own_type(call)
+                }
+                Unclear::OnGrouped | Unclear::Other | Unclear::Rule => !meanings::is_plain(call),
+            })
     });
     found.extend(refused.map(|(name, why)| why.blocker(&name)));
     found
+}
+
+/// Returns the blocker of a cast that is lost: the way back reads what the server prints of the way there.
+fn of_cast(name: &str) -> Blocker {
+    let blocker = Blocker::state(
+        format!("{name} has a cast to bigint that the way back would lose"),
+        "It is not there any more where the column is a bigint.",
+        "Drop it, and create it again after the swap.",
+    );
+    blocker.unsupported()
 }
 
 impl Unclear {
@@ -178,8 +195,11 @@ impl Rehearsal {
                 self.found.push(Blocker::foreign(name, foreign));
                 return false;
             }
-            Ok(Ok((rest, tree))) => {
-                self.trees.push((name.clone(), rest));
+            Ok(Ok((rest_tree, tree))) => {
+                if meanings::lost_casts(text, &tree) > meanings::lost_casts(rest, &rest_tree) {
+                    self.casting.push(name.clone());
+                }
+                self.trees.push((name.clone(), rest_tree));
                 self.trees.push((format!("{PARSED}{name}"), tree));
                 return true;
             }

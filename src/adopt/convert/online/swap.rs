@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// The names of texts, but for those of successors.
-const ALL_TEXTS: &str = "SELECT one.name, one.name FROM pg_catalog.jsonb_object_keys(meant) AS one (name) WHERE one.name OPERATOR(pg_catalog.!~) '[\"]mint_(filled_|check_[0-9]|[0-9])'::pg_catalog.text";
+const ALL_TEXTS: &str = "SELECT one.name, one.name FROM pg_catalog.jsonb_object_keys(meant) AS one (name) WHERE one.name OPERATOR(pg_catalog.!~) '^casts of |[\"]mint_(filled_|check_[0-9]|[0-9])'::pg_catalog.text";
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
