@@ -68,13 +68,20 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
     plan::checked(replication(closure).into_iter().chain(notes).chain(lists))
 }
 
-/// Returns what to know of a limit on the time of a statement, which the backfill and the build of an index can exceed.
-pub fn timeout() -> Option<String> {
-    let query = "SELECT pg_catalog.current_setting('statement_timeout'::pg_catalog.text)";
-    let limit = sql::ask_with::<DecodedText>(query, &[])?.0;
-    (limit != "0").then(|| format!(
-        "warning: statement_timeout is {limit}, and ends a backfill or the build of an index that takes longer: use SET statement_timeout TO 0 before."
-    ))
+/// Returns what to know of limits on time, which the backfill and the build of an index can exceed.
+pub fn timeouts() -> Vec<String> {
+    let limits = [
+        ("statement_timeout", "takes"),
+        // From PostgreSQL 17 on.
+        ("transaction_timeout", "takes"),
+        ("lock_timeout", "waits"),
+    ];
+    let exceeded = limits.into_iter().filter_map(|(name, what)| {
+        let query = "SELECT pg_catalog.current_setting($1, true)";
+        let limit = sql::ask_with::<DecodedText>(query, &[name.into()])?.0;
+        (limit != "0").then(|| format!("warning: {name} is {limit}, and ends a backfill or the build of an index that {what} longer: use SET {name} TO 0 before."))
+    });
+    exceeded.collect()
 }
 
 /// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:

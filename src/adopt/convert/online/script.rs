@@ -64,7 +64,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         return blockers;
     }
     let mut rows = notes::of(closure);
-    rows.extend(plan::checked(notes::timeout()));
+    rows.extend(plan::checked(notes::timeouts()));
     if !is_ready {
         rows.extend(warnings(table, closure, &parts, generator));
     }

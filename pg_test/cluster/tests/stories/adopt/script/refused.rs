@@ -225,3 +225,19 @@ fn ids_that_have_no_way_back_are_found_first() {
     let kind: String = session.one("SELECT pg_typeof(max(id))::text FROM author");
     assert_eq!(kind, "integer");
 }
+
+/// Limits of the session that end a step.
+#[test]
+fn limits_on_locks_are_said_before() {
+    let server = Server::start("limits on locks");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE t (id serial PRIMARY KEY)");
+    let said = "SELECT coalesce(string_agg(note, E'\\n'), '') FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'warning%'";
+    assert_eq!(session.one::<String>(said), "");
+    session.run("SET lock_timeout = '2s'");
+    let found: String = session.one(said);
+    assert!(
+        found.starts_with("warning: lock_timeout is 2s, "),
+        "{found}"
+    );
+}
