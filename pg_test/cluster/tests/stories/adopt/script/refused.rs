@@ -52,6 +52,8 @@ fn casts_that_the_way_back_would_lose_are_refused() {
         "CREATE STATISTICS s ON (id::bigint * 2), kind FROM item",
         "CREATE VIEW v AS SELECT id, -id::bigint AS neg FROM item",
         "CREATE VIEW v AS SELECT id::bigint AS big FROM item",
+        "CREATE VIEW v AS SELECT kind, array_agg(id)::bigint[] AS list, array_agg(kind)::bigint[] FROM item GROUP BY kind",
+        "CREATE VIEW v AS SELECT ARRAY[id]::bigint[] AS list FROM item",
         "CREATE VIEW v AS SELECT s.x::bigint AS big FROM (SELECT id AS x FROM item) AS s",
         "CREATE VIEW u AS SELECT id AS x FROM item; CREATE VIEW v AS SELECT x::bigint * 2 AS big FROM u",
         "CREATE VIEW v AS SELECT id::bigint * 2 AS twice, count(*) FROM item GROUP BY id",
@@ -74,12 +76,12 @@ fn casts_that_the_way_back_would_lose_are_refused() {
         "{make}; INSERT INTO item (kind, big, code, small) SELECT g, g, g, g FROM generate_series(1, 10) AS g;
          ALTER TABLE item ADD CONSTRAINT c CHECK (id > 0 AND kind::bigint + 2000000000 > 0 AND id + small::bigint > 0 AND code::bigint > 0 AND code <> '(id)::bigint');
          CREATE INDEX ix ON item (id, (kind::bigint * 2));
-         CREATE VIEW v AS SELECT id, kind::bigint AS k, code::bigint + id AS sum, big * 2 AS b, code::numeric::bigint AS n FROM item WHERE id IN (1, 2, 3) UNION SELECT big, 1, 2, 3, 4 FROM item;
+         CREATE VIEW v AS SELECT id, kind::bigint AS k, code::bigint + id AS sum, big * 2 AS b, code::numeric::bigint AS n, ARRAY[kind]::bigint[] AS l, ('{{' || code || '}}')::bigint[] AS o, ARRAY[code]::bigint[] AS p FROM item WHERE id IN (1, 2, 3) UNION SELECT big, 1, 2, 3, 4, NULL, NULL, NULL FROM item;
          CREATE VIEW w AS SELECT greatest(id, 5), coalesce(id, big), id % big AS m, CASE WHEN id > 2 THEN big ELSE id END FROM item"
     ));
     assert_eq!(blockers(&mut session, plan), "");
     let seen = |session: &mut Session| -> String {
-        session.one("SELECT string_agg(concat_ws(' ', k, pg_typeof(k), sum, pg_typeof(sum), b, n), ', ' ORDER BY v) || (SELECT string_agg(w::text, ' ' ORDER BY w) FROM w) FROM v")
+        session.one("SELECT string_agg(concat_ws(' ', k, pg_typeof(k), sum, pg_typeof(sum), b, n, l, o, p), ', ' ORDER BY v) || (SELECT string_agg(w::text, ' ' ORDER BY w) FROM w) FROM v")
     };
     let before = seen(&mut session);
     gexec(&server, plan, UNTIL_SWAP);
