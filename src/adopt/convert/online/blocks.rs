@@ -236,7 +236,7 @@ pub fn refuse_unready(plan: &str, mark: &str) -> String {
 
 /// Returns the statement that refuses a step of the cleanup unless the column that it ends is there: a quoted name.
 pub fn refuse_undone(member: &LinkedColumn, column: &str) -> String {
-    let [table, column] = [&member.quoted_table(), column].map(|name| sql::literal(name));
+    let [table, column] = [&member.quoted_table(), column].map(sql::literal);
     fill(REFUSE_UNDONE, &[("table", &table), ("column", &column)])
 }
 
