@@ -18,9 +18,15 @@ pub fn excerpt_of(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
     }
+    [cut(text, longest), ELLIPSIS].concat()
+}
+
+/// Returns the beginning of a text, of at most that many bytes.
+#[must_use]
+pub fn cut(text: &str, longest: usize) -> &str {
     let is_boundary = |&end: &usize| text.is_char_boundary(end);
-    let end = (0..=longest).rev().find(is_boundary).unwrap_or(0);
-    [&text[..end], ELLIPSIS].concat()
+    let end = (0..=longest.min(text.len())).rev().find(is_boundary);
+    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

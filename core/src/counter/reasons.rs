@@ -1,6 +1,7 @@
 //! Why sequences have no segments, as one text for little room in shared memory: a line for each reason, which begins with the
 //! sequences that it is of.
 
+use crate::bytes::excerpt::cut;
 use std::collections::BTreeMap;
 
 /// The reasons of an owner, each with its sequences.
@@ -41,7 +42,7 @@ fn line(sequences: &[u32], why: &str, room: usize) -> String {
     let digits = |sequence: &u32| sequence.to_string().len() + 1;
     let others: usize = 1 + sequences.iter().map(digits).sum::<usize>();
     let most = room.saturating_sub(others).max(room / 2);
-    let why = &why[..why.floor_char_boundary(most)];
+    let why = cut(why, most);
     let mut line = String::new();
     for sequence in sequences {
         let next = format!("{}{sequence}", if line.is_empty() { "" } else { "," });
