@@ -27,13 +27,13 @@ SELECT try(kind, statement) FROM unnest(ARRAY['bigserial', 'serial']) AS kind, u
     'CREATE TRIGGER watch AFTER UPDATE ON t FOR EACH ROW WHEN (new.id * 1000 > 5) EXECUTE FUNCTION nothing()',
     'CREATE TRIGGER watch AFTER UPDATE ON t FOR EACH ROW WHEN (old.name <> new.name AND new.id::bigint::int > old.other) EXECUTE FUNCTION nothing()',
     'CREATE TRIGGER calm AFTER UPDATE ON t FOR EACH ROW WHEN (old.name <> new.name AND new.id > old.other) EXECUTE FUNCTION nothing()',
-    'CREATE VIEW fine AS SELECT id, (id % 7)::int AS part, CASE WHEN id < 1000 THEN id::bigint::int END AS small FROM t WHERE id > 0',
-    'CREATE VIEW narrow AS SELECT id, id::bigint::int AS n FROM t',
+    'CREATE VIEW fine AS SELECT id, (id % 7)::int AS part, CASE WHEN id < 1000 THEN id::numeric::int END AS small FROM t WHERE id > 0',
+    'CREATE VIEW narrow AS SELECT id, id::numeric::int AS n FROM t',
     'CREATE VIEW through AS SELECT id::text::int AS n FROM t',
-    'CREATE VIEW condition AS SELECT name FROM t WHERE int4(id::bigint) > 5 AND name = ''x''',
-    'CREATE VIEW first AS SELECT id AS a, name FROM t; CREATE VIEW second AS SELECT chr(a::bigint::int) FROM first JOIN nothing_of_it ON note = name',
-    'CREATE VIEW first AS SELECT id::bigint AS a FROM t; CREATE VIEW twice AS SELECT x.a::int FROM first x JOIN first y USING (a) LEFT JOIN t ON t.id = x.a',
-    'CREATE VIEW outside AS SELECT o.note, t.id::bigint::int AS n FROM nothing_of_it AS o LEFT JOIN t ON t.name = o.note'
+    'CREATE VIEW condition AS SELECT name FROM t WHERE int4(id::numeric) > 5 AND name = ''x''',
+    'CREATE VIEW first AS SELECT id AS a, name FROM t; CREATE VIEW second AS SELECT chr(a::numeric::int) FROM first JOIN nothing_of_it ON note = name',
+    'CREATE VIEW first AS SELECT id::numeric AS a FROM t; CREATE VIEW twice AS SELECT x.a::int FROM first x JOIN first y USING (a) LEFT JOIN t ON t.id = x.a',
+    'CREATE VIEW outside AS SELECT o.note, t.id::numeric::int AS n FROM nothing_of_it AS o LEFT JOIN t ON t.name = o.note'
 ]) AS statement
 WHERE set_config('client_min_messages', 'warning', false) <> '';
 -- What an integer cannot have, and the conversion of a bigint itself.
