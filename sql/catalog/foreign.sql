@@ -1,6 +1,6 @@
 -- Types, functions and operators by which another role can add what the server runs when it reads, plans or evaluates an
 -- expression: one jsonb, see src/pg/catalog/foreign.rs. $1 has the oids of types, $2 those of functions, $3 those of
--- operators, $4 is the role that would run it, $5 whether a text with their names is parsed.
+-- operators, $4 is the role that would run it, $5 whether a text with their names is parsed; $6 has those of relations.
 --
 -- The owner of a type adds casts to it, and checks to a domain, which the parser runs for a constant and the planner as soon
 -- as it sees a cast. So all that an object is made of counts: the types of elements, of fields, below a domain and of the
@@ -8,7 +8,8 @@
 -- of its parameters and its first state have. A body that is a text is not read.
 --
 -- The owner of a schema puts another object in the place of a name before it is parsed. Objects of this extension are where
--- the owner of a database wants them: what their names mean is seen in the tree of the parser.
+-- the owner of a database wants them: what their names mean is seen in the tree of the parser. It is too late then for a
+-- constant of an array, whose elements the parser reads.
 --
 -- A role that has the privileges of $4 anyway is no other; a superuser is none.
 WITH RECURSIVE
@@ -24,6 +25,8 @@ WITH RECURSIVE
       SELECT 'pg_proc'::regclass, unnest($2::oid[])
       UNION ALL
       SELECT 'pg_operator'::regclass, unnest($3::oid[])
+      UNION ALL
+      SELECT 'pg_class'::regclass, unnest($6::oid[])
     ) AS n (class, oid)
     WHERE n.oid >= 16384
   ),
@@ -36,7 +39,7 @@ WITH RECURSIVE
     CROSS JOIN LATERAL (
       SELECT p.refclassid, p.refobjid
       FROM pg_depend AS p
-      WHERE f.class <> 'pg_type'::regclass AND p.classid = f.class AND p.objid = f.oid
+      WHERE f.class IN ('pg_proc'::regclass, 'pg_operator'::regclass) AND p.classid = f.class AND p.objid = f.oid
       UNION ALL
       SELECT 'pg_type'::regclass, unnest(ARRAY[a.aggtranstype, a.aggmtranstype])
       FROM pg_aggregate AS a
@@ -72,6 +75,9 @@ WITH RECURSIVE
     UNION ALL
     SELECT 'pg_operator'::regclass, o.oid, o.oprnamespace
     FROM pg_operator AS o
+    UNION ALL
+    SELECT 'pg_class'::regclass, c.oid, c.relnamespace
+    FROM pg_class AS c
   )
 SELECT jsonb_agg(
   jsonb_build_object('class', f.class::int8, 'oid', f.oid::int8, 'role', f.role::int8)
@@ -105,6 +111,11 @@ FROM (
           AND p.objid = f.oid
           AND p.refclassid = 'pg_extension'::regclass
           AND p.deptype = 'e'
+          AND NOT EXISTS (
+            SELECT
+            FROM pg_type AS y
+            WHERE f.class = 'pg_type'::regclass AND y.oid = f.oid AND y.typelem <> 0
+          )
       )
   ) AS a (class, oid, role)
   WHERE NOT pg_has_role(a.role, $4::oid, (TABLE used))

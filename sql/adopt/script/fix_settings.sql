@@ -8,7 +8,8 @@ DO $block$
 BEGIN
   IF pg_catalog.current_setting('mint_script.settings'::pg_catalog.text, true) OPERATOR(pg_catalog.<>) ''::pg_catalog.text THEN
     PERFORM pg_catalog.set_config(one.name, one.value, false)
-    FROM pg_catalog.jsonb_each_text(pg_catalog.current_setting('mint_script.settings'::pg_catalog.text)::pg_catalog.jsonb) AS one (name, value);
+    FROM pg_catalog.jsonb_each_text(pg_catalog.current_setting('mint_script.settings'::pg_catalog.text)::pg_catalog.jsonb) AS one (name, value)
+    WHERE one.name OPERATOR(pg_catalog.=) ANY (SELECT one.name FROM (VALUES $settings$, ('default_transaction_read_only', '')) AS one (name, value));
   END IF;
   PERFORM pg_catalog.set_config('mint_script.settings', pg_catalog.jsonb_object_agg(one.name, pg_catalog.current_setting(one.name))::pg_catalog.text, false)
   FROM (VALUES $settings$) AS one (name, value);

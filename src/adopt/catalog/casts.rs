@@ -15,20 +15,24 @@ struct Cast {
     operators: Vec<u32>,
 }
 
-/// Returns the objects of tables with such a cast, which would run as a role.
+/// Returns the objects of tables with such a cast, which would run as a role, and tables in schemas of others.
 pub fn foreign(tables: &[pg_sys::Oid], role: pg_sys::Oid) -> Vec<(String, Foreign)> {
     let query = include_str!("../../../sql/adopt/casts.sql");
     let found: Option<Vec<Cast>> = sql::read_now(query, &[tables.to_vec().into()]);
     let found = found.unwrap_or_default();
     let oids = |oids: Vec<u32>| oids.into_iter().map(Into::into).collect();
+    // Statements name the tables.
+    let moved = foreign::among(&foreign::relations(tables), Held::ByName, role).into_iter();
+    let moved = moved.map(|of| (format!("table {}", sql::name_of(of.oid.into())), of));
     let all = found.into_iter().filter_map(|one| {
         let objects = Objects {
             types: oids(one.types),
             functions: oids(one.functions),
             operators: oids(one.operators),
+            relations: Vec::new(),
         };
         let of = foreign::refuse(&objects, Held::ByOid, role).err()?;
         Some((one.object, of))
     });
-    all.collect()
+    moved.chain(all).collect()
 }

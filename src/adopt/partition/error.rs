@@ -58,7 +58,7 @@ pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
 pub fn foreign_object(what: &str, of: Foreign) -> ! {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, of.message(what))
         .detail(of.detail())
-        .hint("Give it and its parts to the owner of the table.")
+        .hint(of.hint("Give it and its parts to the owner of the table."))
         .raise()
 }
 

@@ -14,7 +14,7 @@ use crate::adopt::partition::statements::{create, remove};
 use crate::pg::backend::{deadline, transaction};
 use crate::pg::catalog::access::{self, Owned};
 use crate::pg::catalog::spi::Sees;
-use crate::pg::catalog::{binding, relation};
+use crate::pg::catalog::{binding, foreign, relation};
 use mint_core::Micros;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
@@ -93,6 +93,7 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
     if counted.and_then(|query| own.value_within(millis, &query)) == Some(true) {
         error::counted_rows(&part.name);
     }
+    foreign::refuse_moved(part.oid, own.owner());
     let statements = remove(parent, part, false);
     /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
     const LIMIT: Micros = 800_000;

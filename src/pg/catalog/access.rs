@@ -163,16 +163,14 @@ impl Owned {
 
     /// Returns whether the owner can name the relation: has USAGE on its schema.
     pub fn can_be_named(&self) -> bool {
-        self.owner_has(pg_sys::ACL_USAGE)
+        let schema = relation::schema(self.relation);
+        privilege::has_on_schema(self.owner, schema, pg_sys::ACL_USAGE)
     }
 
     /// Returns whether the owner can create relations and functions beside it.
     pub fn can_create(&self) -> bool {
-        self.owner_has(pg_sys::ACL_CREATE)
-    }
-
-    fn owner_has(&self, privilege: u32) -> bool {
-        privilege::has_on_schema(self.owner, relation::schema(self.relation), privilege)
+        let schema = relation::schema(self.relation);
+        privilege::has_on_schema(self.owner, schema, pg_sys::ACL_CREATE)
     }
 
     /// Runs a query that `query` writes with the relation's name, as the owner, and returns its only value. It may name the
@@ -203,15 +201,21 @@ impl Owned {
         if relation::owner(self.relation) != Some(self.owner) {
             binding::refuse();
         }
-        if !self.can_be_named() {
-            self.refuse_unnamed();
-        }
+        self.demand_usage();
         sql::exact_name_of(self.relation)
     }
 
-    #[cold]
+    /// Raises an error unless the owner can name the relation, and the name stays its name.
+    fn refuse_moved(&self) {
+        self.demand_usage();
+        foreign::refuse_moved(self.relation, self.owner);
+    }
+
     #[track_caller]
-    fn refuse_unnamed(&self) -> ! {
+    fn demand_usage(&self) {
+        if self.can_be_named() {
+            return;
+        }
         let schema = relation::schema_name(relation::schema(self.relation));
         let role = privilege::name_of(self.owner);
         report(
@@ -291,9 +295,7 @@ impl Owned {
     /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and
     /// the caller of this function looks afterwards whether they have altered it.
     pub fn run<'a>(&self, statements: impl Iterator<Item = &'a str>) {
-        if !self.can_be_named() {
-            self.refuse_unnamed();
-        }
+        self.refuse_moved();
         self.as_owner(|| statements.for_each(spi::run));
     }
 
@@ -307,13 +309,12 @@ impl Owned {
     /// Runs a statement as [`Owned::run_within`] does, and returns its only value. Raises an error if its names mean objects of
     /// another role.
     pub fn value_within<T: FromDatum + IntoDatum>(&self, millis: i32, query: &str) -> Option<T> {
-        let mut answer = None;
         guc::with(&[(c"row_security", c"off")], || {
             within(millis, || {
-                answer = self.query(query).unwrap_or_else(|_| binding::refuse());
-            });
-        });
-        answer
+                self.refuse_moved();
+                self.query(query).unwrap_or_else(|_| binding::refuse())
+            })
+        })
     }
 
     /// Runs `work` as the owner.
@@ -391,7 +392,7 @@ impl Owned {
 const ALONE: pg_sys::LOCKMODE = pg_sys::AccessExclusiveLock.cast_signed();
 
 /// Runs `work`, whose waits for locks have a limit.
-fn within(millis: i32, work: impl FnOnce()) {
+fn within<T>(millis: i32, work: impl FnOnce() -> T) -> T {
     let limit = CString::new(millis.to_string()).unwrap_or_default();
-    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work));
+    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work))
 }

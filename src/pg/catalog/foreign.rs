@@ -8,10 +8,10 @@ use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::relay_errors;
+use crate::pg::error::{relay_errors, report};
 #[cfg(feature = "pg15")]
 use crate::pg::ports;
-use pgrx::{is_a, pg_guard, pg_sys};
+use pgrx::{PgSqlErrorCode as Code, is_a, pg_guard, pg_sys};
 use serde::Deserialize;
 use std::ffi::c_void;
 use std::ptr;
@@ -22,6 +22,7 @@ pub struct Objects {
     pub types: Vec<pg_sys::Oid>,
     pub functions: Vec<pg_sys::Oid>,
     pub operators: Vec<pg_sys::Oid>,
+    pub relations: Vec<pg_sys::Oid>,
 }
 
 impl Objects {
@@ -51,6 +52,23 @@ pub struct Foreign {
 }
 
 impl Foreign {
+    /// Returns whether it is a relation, in the schema of the role.
+    pub fn is_relation(&self) -> bool {
+        pg_sys::Oid::from(self.class) == pg_sys::RelationRelationId
+    }
+
+    /// Returns what to do about it, where that is known; `otherwise` is about other objects.
+    pub fn hint(&self, otherwise: &str) -> String {
+        if !self.is_relation() {
+            return otherwise.to_owned();
+        }
+        let role = sql::quoted_exactly(&privilege::name_of(self.role.into()));
+        let owner = relation::owner(self.oid.into()).map(privilege::name_of);
+        let owner = sql::quoted_exactly(&owner.unwrap_or_default());
+        let schema = sql::quoted_exactly(&relation::schema_name(relation::schema(self.oid.into())));
+        format!("Use GRANT {owner} TO {role}, or ALTER SCHEMA {schema} OWNER TO {owner}.")
+    }
+
     /// Returns the message that something has it.
     pub fn message(&self, what: &str) -> String {
         let named = |query| {
@@ -66,6 +84,7 @@ impl Foreign {
                 let name = named("SELECT $1::oid::regoperator::text");
                 format!("{what} calls operator {name}")
             }
+            pg_sys::RelationRelationId => format!("{what} is in a schema of another role"),
             _ => {
                 let name = relation::name_of_type(self.oid.into());
                 format!("{what} has values of type {name}")
@@ -76,29 +95,42 @@ impl Foreign {
     /// Returns the DETAIL of that.
     pub fn detail(&self) -> String {
         let role = privilege::name_of(self.role.into());
+        if self.is_relation() {
+            return format!(
+                "Role \"{role}\", which owns the schema, can put another relation in its place, and what it has written for that would run with the privileges of the table's owner."
+            );
+        }
         format!(
             "Role \"{role}\", which owns it, a part of it or its schema, can change what it does, and that would run with the privileges of the table's owner."
         )
     }
 }
 
+/// Returns what is said of relations.
+pub fn relations(relations: &[pg_sys::Oid]) -> Objects {
+    Objects {
+        relations: relations.to_vec(),
+        ..Objects::default()
+    }
+}
+
 /// Returns the objects among these that are of a role without the privileges of `role`.
 pub fn among(objects: &Objects, held: Held, role: pg_sys::Oid) -> Vec<Foreign> {
-    let of_users = |oids: &[pg_sys::Oid]| {
+    let of_users = |oids: &Vec<pg_sys::Oid>| {
         let of_users = |oid: &&pg_sys::Oid| oid.to_u32() >= pg_sys::FirstNormalObjectId;
         let mut oids: Vec<pg_sys::Oid> = oids.iter().filter(of_users).copied().collect();
         oids.sort_by_key(|oid| oid.to_u32());
         oids.dedup();
         oids
     };
-    let [types, functions, operators] =
-        [&objects.types, &objects.functions, &objects.operators].map(|oids| of_users(oids));
-    if [&types, &functions, &operators]
-        .iter()
-        .all(|oids| oids.is_empty())
-    {
+    let all = [
+        &objects.types, &objects.functions, &objects.operators, &objects.relations,
+    ];
+    let all = all.map(of_users);
+    if all.iter().all(Vec::is_empty) {
         return Vec::new();
     }
+    let [types, functions, operators, relations] = all;
     let query = include_str!("../../../sql/catalog/foreign.sql");
     let arguments = [
         types.into(),
@@ -106,6 +138,7 @@ pub fn among(objects: &Objects, held: Held, role: pg_sys::Oid) -> Vec<Foreign> {
         operators.into(),
         role.into(),
         (held == Held::ByName).into(),
+        relations.into(),
     ];
     let found: Option<Vec<Foreign>> = sql::read_now(query, &arguments);
     found.unwrap_or_default()
@@ -118,6 +151,21 @@ pub fn among(objects: &Objects, held: Held, role: pg_sys::Oid) -> Vec<Foreign> {
 pub fn refuse(objects: &Objects, held: Held, role: pg_sys::Oid) -> Result<(), Foreign> {
     let found = among(objects, held, role);
     found.first().map_or(Ok(()), |&one| Err(one))
+}
+
+/// Raises an error unless the name of a table stays its name while statements are parsed: no lock keeps that of its schema. No
+/// statement on a sequence runs what a role has written.
+pub fn refuse_moved(table: pg_sys::Oid, owner: pg_sys::Oid) {
+    if relation::kind(table) == Some(pg_sys::RELKIND_SEQUENCE) {
+        return;
+    }
+    if let Err(of) = refuse(&relations(&[table]), Held::ByName, owner) {
+        let message = of.message(&format!("table {}", sql::name_of(table)));
+        report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .detail(of.detail())
+            .hint(of.hint(""))
+            .raise();
+    }
 }
 
 /// Returns types that a text names.

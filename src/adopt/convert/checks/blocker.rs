@@ -81,7 +81,7 @@ impl Blocker {
         Self::state(
             of.message(what),
             of.detail(),
-            "Drop it, and create it again after the conversion; or give the other object, its parts and its schema to the owner of the table.",
+            of.hint("Drop it, and create it again after the conversion; or give the other object, its parts and its schema to the owner of the table."),
         )
         .unsupported()
     }

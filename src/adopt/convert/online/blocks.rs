@@ -88,7 +88,7 @@ fn refuse_replaced(tables: &[&str]) -> String {
 
 /// Returns what goes after it.
 pub fn restore_settings() -> String {
-    fill(RESTORE_SETTINGS, &[])
+    fill(RESTORE_SETTINGS, &[("settings", &texts::rows())])
 }
 
 /// What a block keeps of a sequence.

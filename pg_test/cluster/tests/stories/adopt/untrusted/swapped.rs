@@ -181,3 +181,57 @@ fn a_schema_that_is_swapped_again_and_again() {
     });
     assert_not_sprung(&server, "plans");
 }
+
+/// The owner of a schema can put a table of its own in the place of one of another role at any time.
+#[test]
+fn tables_in_a_schema_of_another() {
+    let server = start("schemas of others");
+    server
+        .connect("postgres")
+        .run("GRANT CREATE ON SCHEMA e TO alice; CREATE SCHEMA own AUTHORIZATION alice");
+    for role in ["alice", "postgres"] {
+        server.connect_as(role, "postgres").run(&format!(
+            "CREATE TABLE e.{role}_narrow (id serial PRIMARY KEY); CREATE TABLE e.{role}_wide (id bigserial PRIMARY KEY);
+             CREATE TABLE e.{role}_parts (id bigint DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id);
+             CREATE TABLE own.{role}_parts (id bigint DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id);
+             CREATE TABLE e.{role}_rest PARTITION OF own.{role}_parts DEFAULT"
+        ));
+    }
+    let calls = |role: &str| {
+        [
+            format!("SELECT mint.convert('e.{role}_wide', 'id', 'snowflake_next_id(5)')"),
+            format!("CALL mint.partition_maintain('e.{role}_parts', '1 day')"),
+            format!("CALL mint.partition_maintain('own.{role}_parts', '1 day', move_rows => true)"),
+        ]
+    };
+    let mut root = server.connect("postgres");
+    for role in ["alice", "postgres"] {
+        for call in calls(role) {
+            let refusal = root.refusal(&call);
+            assert!(
+                refusal.message.contains("is in a schema of another role"),
+                "{call}: {refusal}"
+            );
+            assert!(
+                refusal.hint.contains(&format!("Use GRANT {role} TO ")),
+                "{refusal}"
+            );
+        }
+        let said = plan(&server, &format!("e.{role}_narrow"), "snowflake_next_id(5)");
+        assert!(
+            said[1].contains("blocker: table e.")
+                && said[1].contains("is in a schema of another role"),
+            "{said:?}"
+        );
+    }
+    root.run("GRANT alice TO bob");
+    for call in calls("alice") {
+        server.connect_as("alice", "postgres").run(&call);
+    }
+    assert_eq!(
+        root.one::<i64>(
+            "SELECT count(*) FROM mint.convert_plan('e.alice_narrow', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'blocker%'"
+        ),
+        0
+    );
+}
