@@ -194,16 +194,18 @@ fn a_function_that_the_owner_added_to_the_extension_is_not_trusted() {
         ));
     }
     let mut root = server.connect("mal");
-    root.run("CREATE TABLE orders (id bigserial PRIMARY KEY); INSERT INTO orders DEFAULT VALUES");
+    root.run(
+        "CREATE SCHEMA shop; CREATE TABLE shop.orders (id bigserial PRIMARY KEY); INSERT INTO shop.orders DEFAULT VALUES",
+    );
     for name in names {
         let refusal = root.refusal(&format!(
-            "SELECT mint.convert('orders', 'id', 'public.{name}(''x''::text)')"
+            "SELECT mint.convert('shop.orders', 'id', 'public.{name}(''x''::text)')"
         ));
         assert_eq!(refusal.code, "22023", "{refusal}");
     }
     // What is the library's own is still known.
-    root.run("SELECT mint.convert('orders', 'id', 'snowflake_next_id(5)')");
-    root.run("INSERT INTO orders DEFAULT VALUES");
+    root.run("SELECT mint.convert('shop.orders', 'id', 'snowflake_next_id(5)')");
+    root.run("INSERT INTO shop.orders DEFAULT VALUES");
     assert_harmless(&server, "mal");
 }
 
