@@ -63,9 +63,15 @@ impl Foreign {
             return otherwise.to_owned();
         }
         let role = sql::quoted_exactly(&privilege::name_of(self.role.into()));
-        let owner = relation::owner(self.oid.into()).map(privilege::name_of);
-        let owner = sql::quoted_exactly(&owner.unwrap_or_default());
+        let owner = relation::owner(self.oid.into()).unwrap_or(pg_sys::InvalidOid);
+        let is_superuser = privilege::is_superuser_role(owner);
+        let owner = sql::quoted_exactly(&privilege::name_of(owner));
         let schema = sql::quoted_exactly(&relation::schema_name(relation::schema(self.oid.into())));
+        if is_superuser {
+            return format!(
+                "Use ALTER TABLE ... SET SCHEMA, or ALTER SCHEMA {schema} OWNER TO {owner}."
+            );
+        }
         format!("Use GRANT {owner} TO {role}, or ALTER SCHEMA {schema} OWNER TO {owner}.")
     }
 
