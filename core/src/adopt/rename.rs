@@ -82,6 +82,23 @@ pub fn unqualified(text: &str, tables: &[(String, String)]) -> String {
     result
 }
 
+/// Returns a text that the server has printed with nothing between its quotes: those of names and those of literals.
+#[must_use]
+pub fn unquoted(text: &str) -> String {
+    let mut left = text;
+    let mut result = String::with_capacity(text.len());
+    while !left.is_empty() {
+        let (token, rest) = left.split_at(token_length(left));
+        result.push_str(match token.as_bytes().first() {
+            Some(b'"') => "\"\"",
+            Some(b'\'') => "''",
+            _ => token,
+        });
+        left = rest;
+    }
+    result
+}
+
 /// Returns whether a query that the server has printed names the columns of a table by their places, as in `FROM s.t x(a, b)`,
 /// or those of a join, as in `(a JOIN b USING (c)) j(c, d)`. The table is quoted, with its schema.
 #[must_use]

@@ -1,6 +1,6 @@
 //! Expressions with another column.
 
-use mint_core::adopt::rename::{has_places, portable, renamed, unqualified};
+use mint_core::adopt::rename::{has_places, portable, renamed, unqualified, unquoted};
 
 #[track_caller]
 fn assert_renamed(text: &str, from: &str, expected: &str, count: usize) {
@@ -130,4 +130,14 @@ fn places_are_found() {
     ] {
         assert_eq!(has_places(text, "app.t"), expected, "{text}");
     }
+}
+
+/// Quotes of one kind between those of the other are no ends.
+#[test]
+fn nothing_is_left_between_quotes() {
+    let text = r#"(("it's" + 1), ((id)::bigint)), ('it''s "x)::bigint"')::bigint, "a""b'".c)"#;
+    let expected = r#"(("" + 1), ((id)::bigint)), ('')::bigint, "".c)"#;
+    assert_eq!(unquoted(text), expected);
+    assert_eq!(unquoted(""), "");
+    assert_eq!(unquoted("'open"), "''");
 }

@@ -3,6 +3,7 @@
 
 use crate::adopt::convert::online::closure::Closure;
 use crate::pg::catalog::sql;
+use mint_core::adopt::rename::unquoted;
 use std::collections::BTreeMap;
 
 pub const QUERY: &str = include_str!("../../../../sql/adopt/convert_meanings.sql");
@@ -61,17 +62,14 @@ pub fn lost_casts(text: &str, tree: &str) -> usize {
         ":resulttype 20 :resulttypmod -1 :resultcollid 0 :relabelformat 1 ",
     ];
     let is_of_name = |of: char| of.is_alphanumeric() || "_$\".".contains(of);
-    // Between quotes are constants.
-    let plain = text.split('\'').step_by(2);
-    let printed = plain.map(|text| {
-        // One to an array has one of its elements in the tree.
-        let casts = text.matches(")::bigint");
-        let calls = text.match_indices("int8(");
-        let calls = calls.filter(|&(at, _)| !text[..at].ends_with(is_of_name));
-        casts.count() + calls.count()
-    });
+    let text = unquoted(text);
+    // One to an array has one of its elements in the tree.
+    let casts = text.matches(")::bigint");
+    let calls = text.match_indices("int8(");
+    let calls = calls.filter(|&(at, _)| !text[..at].ends_with(is_of_name));
+    let printed = casts.count() + calls.count();
     let parsed = WRITTEN.iter().map(|one| tree.matches(one).count());
-    printed.sum::<usize>().saturating_sub(parsed.sum())
+    printed.saturating_sub(parsed.sum())
 }
 
 /// Returns whether it is a constant, whose value does not depend on the types of columns.

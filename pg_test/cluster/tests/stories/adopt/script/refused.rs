@@ -42,13 +42,15 @@ fn casts_that_the_way_back_would_lose_are_refused() {
     let server = Server::start("lost casts");
     let mut session = server.connect("postgres");
     let plan = "mint.convert_plan('item', 'id', 'snowflake_next_id(5)')";
-    let make = "CREATE TABLE item (id serial PRIMARY KEY, kind int, big bigint, code text, small smallint)";
+    let make = "CREATE TABLE item (id serial PRIMARY KEY, kind int, \"it's\" int, big bigint, code text, small smallint)";
     let texts = [
         "ALTER TABLE item ADD CHECK (id::bigint + 2000000000 > 0)",
         "ALTER TABLE item ADD CHECK ((id + kind)::bigint + 2000000000 > 0)",
         "ALTER TABLE item ADD CHECK (int8(id) + 2000000000 > 0)",
         "CREATE INDEX ON item ((id::bigint + 2000000000), kind)",
         "CREATE INDEX ON item (kind) WHERE id::bigint * 2 > 0",
+        "CREATE INDEX ON item ((\"it's\" + 1), (id::bigint + 2000000000))",
+        "ALTER TABLE item ADD CHECK (coalesce(\"it's\", 0) > -5 AND id::bigint + 2000000000 > 0)",
         "CREATE STATISTICS s ON (id::bigint * 2), kind FROM item",
         "CREATE VIEW v AS SELECT id, -id::bigint AS neg FROM item",
         "CREATE VIEW v AS SELECT id::bigint AS big FROM item",
