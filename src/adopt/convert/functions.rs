@@ -1,5 +1,6 @@
 //! Conversions in SQL.
 
+use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::online::{script, texts};
@@ -108,6 +109,7 @@ fn convert(
         let table = find(table_name, column_name);
         let new_default = required(new_default, "new_default").0;
         run::refuse_blocked(&table);
+        run::refuse(before_cleanup(&table));
         let generator = NewDefault::parse(&new_default, &table);
         let way_back = run::convert(&table, &generator, patience);
         if way_back.is_none() {
@@ -119,6 +121,18 @@ fn convert(
         way_back
     });
     way_back.map(|text| DecodedText(portable(&text)))
+}
+
+/// Returns what prevents the last step of a script before the end of its cleanup: a check of a way back that was begun would refuse
+/// new ids, and a program that continues after errors comes here without a cleanup.
+fn before_cleanup(table: &TargetTable) -> Option<Blocker> {
+    Closure::of(table).is_swapped().then(|| {
+        Blocker::state(
+            format!("cleanup of the conversion of {} is left", table.what()),
+            "The columns of before cannot hold new ids.",
+            "Run the statements of the phase cleanup that mint.convert_plan() prints.",
+        )
+    })
 }
 
 /// Puts back the sequence or identity that a column drew from before its conversion, with its last value, options,

@@ -82,7 +82,8 @@ pub fn refuse_blocked(table: &TargetTable) {
     refuse(checks::blockers(table));
 }
 
-fn refuse(blockers: impl IntoIterator<Item = Blocker>) {
+/// Raises the error of the first one.
+pub fn refuse(blockers: impl IntoIterator<Item = Blocker>) {
     if let Some(blocker) = blockers.into_iter().next() {
         blocker.to_report().raise();
     }

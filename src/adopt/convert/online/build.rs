@@ -1,7 +1,7 @@
 //! The steps that build what takes the place of checks, indexes and foreign keys, beside these.
 
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, StaleObject};
+use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key,
 };
@@ -20,23 +20,20 @@ pub fn exclusive(phase: &'static str, object: &str, command: String) -> PlanRow 
 /// The note of what drops such.
 const LEFT: &str = "What a break or a restore has left.";
 
-pub fn drop_key(closure: &Closure, table: &str, tables: &[&str], name: &str) -> String {
+/// Returns the statement that drops a constraint.
+pub fn drop_constraint(table: &str, name: &str) -> String {
     let name = sql::quoted_exactly(name);
-    let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
-    blocks::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &[drop])
-}
-
-/// Drops a constraint that a break or a restore has left.
-pub fn drop_stale_constraint(closure: &Closure, stale: &StaleObject) -> String {
-    let table = closure.table(stale.relation);
-    drop_key(closure, table, &[table], &stale.name)
+    format!("ALTER TABLE {table} DROP CONSTRAINT {name}")
 }
 
 /// Drops what a break or a restore has left.
 fn drop_stale(closure: &Closure, rows: &mut Vec<PlanRow>) {
     for stale in &closure.stale_constraints {
-        let drop = drop_stale_constraint(closure, stale);
-        rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
+        let table = closure.table(stale.relation);
+        let drop = [drop_constraint(table, &stale.name)];
+        let owner = closure.quoted_owner();
+        let drop = blocks::retried(&owner, columns::EXCLUSIVE, &[table], &drop);
+        rows.push(exclusive("constraint", table, drop).noting(LEFT));
     }
     for stale in &closure.stale_indexes {
         let drop = format!("DROP INDEX CONCURRENTLY {}", stale.name);

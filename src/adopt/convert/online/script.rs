@@ -5,7 +5,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::new_ids;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
+use crate::adopt::convert::online::build::{build, drop_constraint, exclusive};
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::meanings;
@@ -55,7 +55,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
             "check",
             "The swap is done. Until the cleanup, mint.convert_plan() with a new default of NULL prints the way back.",
         )];
-        rows.extend(cleanup(&parts));
+        rows.extend(cleanup(closure, &parts));
         rows.push(to_default(table, new_default));
         return rows;
     }
@@ -75,7 +75,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         Direction::There,
         &plan_of(table, &sql::literal(new_default)),
     ));
-    rows.extend(cleanup(&parts));
+    rows.extend(cleanup(closure, &parts));
     rows.push(to_default(table, new_default));
     rows
 }
@@ -296,7 +296,7 @@ fn swapping(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
 }
 
 /// Returns the steps that end the way back.
-fn cleanup(parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
+fn cleanup(closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     let mut rows = Vec::new();
     // What a break would lose sight of comes first.
     for (member, of) in parts {
@@ -310,8 +310,12 @@ fn cleanup(parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
                 rows.push(widen(member, &rules.quoted()));
             }
         }
-        rows.push(drop_shadow(member, &Direction::There.kept(member)));
     }
+    let kept = |member| (member, Direction::There.kept(member));
+    let kept = parts.iter().map(|(member, _)| kept(member));
+    // Before the swap, the successors are those that it gives their names.
+    let is_begun = closure.is_swapped();
+    rows.extend(drop_shadows(closure, kept.collect(), is_begun));
     rows
 }
 
@@ -329,46 +333,46 @@ fn widen(member: &LinkedColumn, name: &str) -> PlanRow {
     PlanRow::runs("cleanup", command).locking(name, "SHARE ROW EXCLUSIVE")
 }
 
-fn drop_shadow(member: &LinkedColumn, shadow: &str) -> PlanRow {
-    let table = member.quoted_table();
-    let drop = [
-        blocks::refuse_undone(member, shadow),
-        format!("DROP TRIGGER IF EXISTS {} ON {table}", member.trigger()),
-        format!("DROP FUNCTION IF EXISTS {}()", member.function()),
-        format!("ALTER TABLE {table} DROP COLUMN {shadow}"),
-    ];
-    let owner = member.quoted_owner();
-    let drop = blocks::retried(&owner, columns::EXCLUSIVE, &[&table], &drop);
-    exclusive("cleanup", &table, drop).noting("There is no way back afterwards.")
+/// Returns the step that drops shadows, with the constraints that a way has begun with: all at once, as a way back for some of the
+/// columns is none.
+fn drop_shadows(
+    closure: &Closure,
+    shadows: Vec<(&LinkedColumn, String)>,
+    is_begun: bool,
+) -> Option<PlanRow> {
+    let there = shadows
+        .iter()
+        .map(|(member, shadow)| blocks::refuse_undone(member, shadow));
+    let mut drop = Vec::from_iter(there);
+    if is_begun {
+        let keys = closure.keys.iter().filter(|key| key.built.is_some());
+        let keys = keys.map(|key| (key.relation, successor_key(key)));
+        let stale = closure.stale_constraints.iter();
+        let all = keys.chain(stale.map(|one| (one.relation, one.name.clone())));
+        drop.extend(all.map(|(table, name)| drop_constraint(closure.table(table), &name)));
+    }
+    for (member, shadow) in &shadows {
+        let table = member.quoted_table();
+        drop.push(format!(
+            "DROP TRIGGER IF EXISTS {} ON {table}",
+            member.trigger()
+        ));
+        drop.push(format!("DROP FUNCTION IF EXISTS {}()", member.function()));
+        drop.push(format!("ALTER TABLE {table} DROP COLUMN {shadow}"));
+    }
+    let (owner, tables) = (closure.quoted_owner(), swap::tables(closure));
+    let command = blocks::retried(&owner, columns::EXCLUSIVE, &tables, &drop);
+    let row = exclusive("cleanup", &tables.join(", "), command);
+    (!drop.is_empty()).then(|| row.noting("There is no way back afterwards."))
 }
 
 /// Drops shadows before any swap.
 fn abandon(closure: &Closure) -> Vec<PlanRow> {
-    let mut rows = Vec::new();
-    for key in closure.keys.iter().filter(|key| key.built.is_some()) {
-        let table = closure.table(key.relation);
-        let drop = drop_key(
-            closure,
-            table,
-            &columns::key_tables(closure, key),
-            &successor_key(key),
-        );
-        rows.push(exclusive("cleanup", table, drop));
-    }
-    for stale in &closure.stale_constraints {
-        let drop = drop_stale_constraint(closure, stale);
-        rows.push(exclusive("cleanup", closure.table(stale.relation), drop));
-    }
-    for member in closure.changed().filter(|member| member.new_type.is_some()) {
-        rows.push(drop_shadow(member, &member.new_name()));
-    }
-    if rows.is_empty() {
-        rows.push(PlanRow::says(
-            "check",
-            "Nothing has been begun: there is nothing to take back.",
-        ));
-    }
-    rows
+    let shadows = closure.changed().filter(|member| member.new_type.is_some());
+    let shadows = shadows.map(|member| (member, member.new_name()));
+    let nothing = "Nothing has been begun: there is nothing to take back.";
+    let drop = drop_shadows(closure, shadows.collect(), true);
+    vec![drop.unwrap_or_else(|| PlanRow::says("check", nothing))]
 }
 
 /// Returns the last step, which makes the generator the default as for a column of type bigint.
