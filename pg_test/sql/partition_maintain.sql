@@ -190,8 +190,11 @@ SELECT mint.partition_register('visit', '1 month', 3, keep => '12 months');
 ALTER TABLE visit_before ALTER id SET DEFAULT nextval('visit_id_seq');
 CALL mint.partition_maintain('visit', '1 month', 3, keep => '12 months');
 ALTER TABLE visit_before ALTER id DROP DEFAULT;
--- Without a default, the client is trusted, and so is a function of a user. What a counter made meanwhile goes with its partition.
+-- Without a default, a client can draw from the counter itself. Who knows better drops the partition.
 ALTER TABLE visit ALTER id DROP DEFAULT;
+CALL mint.partition_maintain('visit', '1 month', 3, keep => '18 months', layout => 'instagram');
+SELECT count(*) FROM visit;
+DROP TABLE visit_before;
 CALL mint.partition_maintain('visit', '1 month', 3, keep => '18 months', layout => 'instagram');
 CREATE FUNCTION wrapped() RETURNS bigint LANGUAGE sql AS 'SELECT home.snowflake_next_id(5)';
 ALTER TABLE visit ALTER id SET DEFAULT wrapped();
@@ -226,8 +229,8 @@ SELECT format('CREATE TABLE shop.made_old PARTITION OF shop.made FOR VALUES FROM
 INSERT INTO shop.made (n) VALUES (1);
 SELECT command FROM mint.partition_drop_plan('shop.made', '1 year', layout => 'twitter');
 
--- A column that was converted a second ago: the partition of the counter has rows of today, though its end is of an old time. One
--- that has ids of the generator has them from a time before its end, so all its rows are old.
+-- A column that was converted a second ago: the partition of the counter has rows of today, though its end is of an old time. Ids of
+-- the generator beside them can be imported, and prove nothing.
 CREATE TABLE shop.late (id bigserial PRIMARY KEY, body text) PARTITION BY RANGE (id);
 CREATE TABLE shop.late_a PARTITION OF shop.late FOR VALUES FROM (MINVALUE) TO (1000000);
 CREATE TABLE shop.late_rest PARTITION OF shop.late FOR VALUES FROM (1000000) TO (1000000000000000000);
@@ -240,8 +243,24 @@ CALL mint.partition_maintain('shop.late', '1 month', 2, keep => '12 months', sin
 SELECT count(*) FROM mint.partition_drop_plan('shop.late', '12 months');
 \set VERBOSITY terse
 SELECT count(*) FROM shop.late WHERE body = 'today';
-INSERT INTO shop.late VALUES (snowflake_min('2014-01-01Z'), 'converted');
+INSERT INTO shop.late VALUES (snowflake_min('2014-01-01Z'), 'imported');
 SELECT name FROM mint.partition_drop_plan('shop.late', '12 months');
+CALL mint.partition_maintain('shop.late', '1 month', 2, keep => '12 months', since => now() - interval '13 months');
+SELECT count(*) FROM shop.late WHERE body = 'today';
+
+-- A program that gives the values itself, which can be of a counter as well.
+CREATE SEQUENCE shop.given_id;
+CREATE TABLE shop.given (id bigint PRIMARY KEY, body text) PARTITION BY RANGE (id);
+CREATE TABLE shop.given_rest PARTITION OF shop.given FOR VALUES FROM (0) TO (1000000000000000000);
+INSERT INTO shop.given SELECT nextval('shop.given_id'), 'today' FROM generate_series(1, 100);
+CALL mint.partition_maintain('shop.given', '1 month', 2, layout => 'instagram', keep => '12 months', since => now() - interval '13 months');
+SELECT name FROM mint.partition_drop_plan('shop.given', '12 months', layout => 'instagram');
+SELECT count(*) FROM shop.given;
+-- Those of a generator are old.
+TRUNCATE shop.given;
+INSERT INTO shop.given VALUES (snowflake_min('2014-01-01Z', 'instagram'), 'old');
+CALL mint.partition_maintain('shop.given', '1 month', 2, layout => 'instagram', keep => '12 months', since => now() - interval '13 months');
+SELECT count(*) FROM shop.given;
 
 SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;

@@ -93,13 +93,10 @@ impl IdColumn {
         !self.identity.is_empty() || self.generated().is_some_and(is_counter)
     }
 
-    /// Returns whether new values can be those of a counter, as nothing says what the default generates: that of the column, or of
-    /// its domain.
+    /// Returns whether new values can be those of a counter, as nothing says what generates them: the default of the column or of its
+    /// domain, or a program that gives them itself.
     pub fn is_unclear(&self) -> bool {
-        match self.default {
-            None => self.type_oid != self.base_type,
-            Some(_) => self.generated().is_none(),
-        }
+        self.generated().is_none()
     }
 
     /// Returns what the default generates.

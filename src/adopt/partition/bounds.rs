@@ -151,7 +151,7 @@ pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
 /// them, gives new rows the values of a counter: the oldest partition would have rows of today.
 pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     if parent.is_counted {
-        error::counted(&parent.name, &parent.key);
+        error::counted(&format!("partitions of table {}", parent.name), &parent.key);
     }
     let first = parent.keys.first(cutoff).or_report();
     // Ids below it can be of a counter, of any time.
@@ -164,7 +164,7 @@ pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     found.sort_by_key(|part| part.range.from);
     for part in &found {
         if IdColumn::find(part.oid, &parent.key).is_some_and(|column| column.is_counted()) {
-            error::counted(&part.name, &parent.key);
+            error::counted(&format!("partition {}", part.name), &parent.key);
         }
     }
     found

@@ -308,10 +308,9 @@ pub fn gap(name: &str) -> ! {
 /// Raises the error of old partitions that might have new rows.
 #[cold]
 #[track_caller]
-pub fn counted(table: &str, column: &str) -> ! {
+pub fn counted(what: &str, column: &str) -> ! {
     let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-    let message =
-        format!("cannot drop old partitions of table {table}, whose ids are values of a counter");
+    let message = format!("cannot drop old {what}, whose ids are values of a counter");
     report(code, message)
         .detail(format!("Column \"{column}\" takes its values from a counter, so new rows are in the oldest partition."))
         .hint("Use a default that generates ids with their time, or maintain the partitions without dropping old ones.")
@@ -323,9 +322,7 @@ pub fn counted(table: &str, column: &str) -> ! {
 #[track_caller]
 pub fn counted_rows(partition: &str) -> ! {
     let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-    let message = format!(
-        "cannot drop old partitions of table {partition}, whose ids are values of a counter"
-    );
+    let message = format!("cannot drop old partition {partition}, which has values of a counter");
     report(code, message)
         .detail("It has ids that are too small to contain a time, so its rows can be of any time.")
         .hint("If you keep its rows, use ALTER TABLE ... DETACH PARTITION. If they are all old, use DROP TABLE.")

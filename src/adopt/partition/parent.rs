@@ -44,10 +44,8 @@ pub struct Parent {
     pub key: String,
     /// New rows get their ids from a counter, which contain no time.
     pub is_counted: bool,
-    /// A counter could, as nothing says what the default generates.
+    /// A counter could, as nothing says what generates them.
     pub is_unclear: bool,
-    /// They get them from a generator, and might have got them from a counter before.
-    pub is_generated: bool,
     /// The columns that are not generated, quoted.
     pub columns: Vec<String>,
     /// How many foreign keys it has, and refer to it.
@@ -140,8 +138,7 @@ impl Parent {
             }),
             key: found.column.unwrap_or_default(),
             is_counted: is_snowflake && column.is_counted(),
-            is_unclear: is_snowflake && column.is_unclear(),
-            is_generated: is_snowflake && column.generated().is_some(),
+            is_unclear: column.is_unclear(),
             columns: found.row,
             foreign_keys: found.foreign_keys,
             partitions: partitions
@@ -164,26 +161,17 @@ fn refuse_foreign_key(table: pg_sys::Oid, key_type: pg_sys::Oid) {
 
 impl Parent {
     /// Returns the query that tells whether a partition has ids that can be values of a counter, and so rows of any time; none if
-    /// it cannot have such. If the default is a generator now, one id of it in the partition proves that it was before the
-    /// partition ended: rows of a counter are older.
+    /// it cannot have such. Ids of a generator beside them prove nothing: they can be imported.
     pub fn counted_query(&self, part: &Partition) -> Option<String> {
-        let certain = self.keys.first_certain()?;
+        let is_snowflake = matches!(self.keys, Keys::Snowflake(_));
+        let certain = self.keys.first_certain().filter(|_| is_snowflake)?;
         let can_have = part.range.from.is_none_or(|from| from < certain);
-        // The rows of a foreign table stay where they are.
-        let is_of_interest = self.is_unclear || self.is_generated && !part.is_foreign;
-        if !can_have || !is_of_interest {
-            return None;
-        }
-        let (column, certain) = (sql::quoted_exactly(&self.key), self.keys.text(certain));
-        let has = |operator: &str| {
+        // Of a generator, they can be of a counter of before. The rows of a foreign table stay where they are.
+        let is_of_interest = self.is_unclear || !part.is_foreign;
+        (can_have && is_of_interest).then(|| {
+            let (column, certain) = (sql::quoted_exactly(&self.key), self.keys.text(certain));
             let name = &part.name;
-            format!("EXISTS (SELECT FROM {name} WHERE {column} {operator} {certain}::int8)")
-        };
-        let counted = has("<");
-        Some(if self.is_unclear {
-            format!("SELECT {counted}")
-        } else {
-            format!("SELECT {counted} AND NOT {}", has(">="))
+            format!("SELECT EXISTS (SELECT FROM {name} WHERE {column} < {certain}::int8)")
         })
     }
 
