@@ -1,7 +1,13 @@
 -- What the owner of tables lacks to update their rows, to create triggers and foreign keys and to build indexes again, and
 -- tables whose rows cannot be updated as they are published, and names of successors that are taken. $1 are the oids of the
--- tables, $2 those of the indexes, $3 those of the tables that foreign keys refer to.
+-- tables, $2 those of the indexes, $3 those of the tables that foreign keys refer to, $4 those of the checks and foreign keys. What has
+-- a shadow is of a script.
 WITH
+  shadow AS (
+    SELECT a.attrelid, a.attnum
+    FROM pg_attribute AS a
+    WHERE a.attname::text ~ '^mint_(new|old)_' AND NOT a.attisdropped
+  ),
   table_of AS (
     SELECT c.oid, c.relowner, c.relnamespace, c.relreplident, c.relpersistence, c.oid::regclass::text AS name
     FROM pg_class AS c
@@ -45,8 +51,25 @@ WITH
     WHERE c.oid = ANY ($2::oid[])
       AND NOT EXISTS (
         SELECT
-        FROM pg_index AS b
-        WHERE b.indexrelid = o.oid AND b.indrelid = i.indrelid
+        FROM pg_depend AS p
+        JOIN shadow AS s ON s.attrelid = p.refobjid AND s.attnum::int4 = p.refobjsubid
+        WHERE p.classid = 'pg_class'::regclass
+          AND p.objid = o.oid
+          AND p.refclassid = 'pg_class'::regclass
+          AND p.refobjid = i.indrelid
+      )
+    UNION ALL
+    SELECT 'constraint', quote_ident(k.conname), format('%I of table %s', o.conname, c.oid::regclass), c.relowner
+    FROM pg_constraint AS k
+    JOIN pg_class AS c ON c.oid = k.conrelid
+    JOIN pg_constraint AS o ON o.conrelid = k.conrelid
+      AND o.conname = format(CASE k.contype WHEN 'c' THEN 'mint_check_%s' ELSE 'mint_fk_%s' END, k.oid)::name
+    WHERE k.oid = ANY ($4::oid[])
+      AND NOT EXISTS (
+        SELECT
+        FROM shadow AS s
+        WHERE s.attrelid = o.conrelid AND s.attnum = ANY (o.conkey)
+          OR s.attrelid = o.confrelid AND s.attnum = ANY (o.confkey)
       )
   )
 SELECT jsonb_agg(

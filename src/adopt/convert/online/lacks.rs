@@ -25,8 +25,10 @@ enum Kind {
     Identity(String),
     /// A tablespace.
     Tablespace(String),
-    /// What has the name of a successor.
+    /// What has the name of the successor of an index.
     Taken(String),
+    /// The constraint that has the name of the successor of another, with its table.
+    Constraint(String),
 }
 
 /// Returns what is lacking.
@@ -36,7 +38,10 @@ pub fn blockers(closure: &Closure) -> Vec<Blocker> {
     let indexes: Vec<pg_sys::Oid> = indexes.map(|index| index.oid.into()).collect();
     let query = include_str!("../../../../sql/adopt/convert_lacks.sql");
     let far: Vec<pg_sys::Oid> = closure.keys.iter().map(|key| key.to.into()).collect();
-    let arguments = [tables.into(), indexes.into(), far.into()];
+    let keys = closure.keys.iter().map(|key| key.oid);
+    let constraints = keys.chain(closure.checks.iter().map(|check| check.oid));
+    let constraints: Vec<pg_sys::Oid> = constraints.map(Into::into).collect();
+    let arguments = [tables, indexes, far, constraints].map(Into::into);
     let lacks: Option<Vec<Lack>> = sql::read_now(query, &arguments);
     lacks.into_iter().flatten().map(Lack::blocker).collect()
 }
@@ -68,6 +73,11 @@ impl Lack {
                 format!("the name of relation {other} is needed for an index"),
                 format!("Index {name} is built again beside itself, under that name."),
                 "Rename that relation, or drop it.",
+            ),
+            Kind::Constraint(other) => Blocker::state(
+                format!("the name of constraint {other} is needed for another"),
+                format!("Constraint {name} is built again beside itself, under that name."),
+                "Rename the former, or drop it.",
             ),
         }
     }

@@ -111,6 +111,24 @@ fn names_and_limits_are_said_before() {
     );
     assert_eq!(said(&mut session, good), expected);
     session.run(&format!("DROP TABLE {taken}"));
+    // One of the table itself, which is of no script.
+    session.run(&format!("CREATE INDEX {taken} ON t (n)"));
+    assert_eq!(said(&mut session, good), expected);
+    session.run(&format!("DROP INDEX {taken}"));
+    session.run("ALTER TABLE t ADD CONSTRAINT ck CHECK (id > 0), ADD CONSTRAINT fk FOREIGN KEY (n) REFERENCES t");
+    for (kind, name) in [("check", "ck"), ("fk", "fk")] {
+        let taken: String = session.one(&format!(
+            "SELECT 'mint_{kind}_' || oid FROM pg_constraint WHERE conname = '{name}'"
+        ));
+        session.run(&format!(
+            "ALTER TABLE t ADD CONSTRAINT {taken} CHECK (n > 0)"
+        ));
+        let expected = format!(
+            "blocker: the name of constraint {taken} of table public.t is needed for another. Constraint {name} is built again beside itself, under that name. Rename the former, or drop it."
+        );
+        assert_eq!(said(&mut session, good), expected);
+        session.run(&format!("ALTER TABLE t DROP CONSTRAINT {taken}"));
+    }
     assert_eq!(said(&mut session, good), "");
     session.run("SET statement_timeout = '30s'");
     let found = said(&mut session, good);
