@@ -6,7 +6,9 @@ WITH
   shadow AS (
     SELECT a.attrelid, a.attnum
     FROM pg_attribute AS a
-    WHERE a.attname::text ~ '^mint_(new|old)_' AND NOT a.attisdropped
+    WHERE a.attrelid = ANY ($1::oid[])
+      AND a.attname::text ~ '^mint_(new|old)_'
+      AND NOT a.attisdropped
   ),
   table_of AS (
     SELECT c.oid, c.relowner, c.relnamespace, c.relreplident, c.relpersistence, c.oid::regclass::text AS name
