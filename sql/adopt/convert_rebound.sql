@@ -143,6 +143,23 @@ WITH RECURSIVE
     JOIN pg_type AS y ON y.oid = c.refobjid AND c.refclassid = 'pg_type'::regclass
     JOIN pg_cast AS k ON k.casttarget = y.oid
     WHERE NOT pg_has_role(y.typowner, (TABLE owner), (TABLE used))
+  ),
+  -- What a text only names: relations, views themselves, and the functions of triggers.
+  mentioned AS (
+    SELECT c.class, c.object, 'relation ' || r.oid::regclass::text AS name, r.relnamespace AS schema
+    FROM called AS c
+    JOIN pg_class AS r ON c.refclassid = 'pg_class'::regclass AND r.oid = c.refobjid
+    UNION
+    SELECT f.class, f.object, 'relation ' || r.oid::regclass::text, r.relnamespace
+    FROM found AS f
+    JOIN pg_class AS r ON f.class = 'pg_class'::regclass AND r.oid = f.object
+    WHERE r.relkind = 'v' AND r.relowner = (TABLE owner)
+    UNION
+    SELECT f.class, f.object, p.oid::regprocedure::text, p.pronamespace
+    FROM found AS f
+    JOIN pg_trigger AS g ON f.class = 'pg_trigger'::regclass AND g.oid = f.object
+    JOIN pg_proc AS p ON p.oid = g.tgfoid AND p.oid >= 16384
+    WHERE NOT g.tgisinternal
   )
 SELECT jsonb_agg(DISTINCT jsonb_build_object(
   'object', pg_describe_object(one.class, one.object, 0),
@@ -154,13 +171,14 @@ SELECT jsonb_agg(DISTINCT jsonb_build_object(
   'type', one.type::int8,
   'called', one.called,
   'schema', one.schema,
-  'has_namesake', one.has_namesake
+  'has_namesake', one.has_namesake,
+  'is_mentioned', one.is_mentioned
 ))
 FROM (
-  SELECT t.class, t.object, t.oid, '', '', false
+  SELECT t.class, t.object, t.oid, '', '', false, false
   FROM type AS t
   UNION ALL
-  SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake
+  SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake, false
   FROM loose AS l
   JOIN pg_namespace AS n ON n.oid = l.schema
   CROSS JOIN LATERAL (
@@ -202,5 +220,19 @@ FROM (
           OR y.oid = ANY ('{int2,int4,int8,int2[],int4[],int8[]}'::regtype[])
         )
     )
-) AS one (class, object, type, called, schema, has_namesake)
+  UNION ALL
+  SELECT m.class, m.object, 0, m.name, n.nspname::text, false, true
+  FROM mentioned AS m
+  JOIN pg_namespace AS n ON n.oid = m.schema
+  WHERE NOT $3::bool
+    AND NOT pg_has_role(
+      CASE
+        WHEN n.nspowner = 'pg_database_owner'::regrole
+          THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+        ELSE n.nspowner
+      END,
+      (TABLE owner),
+      (TABLE used)
+    )
+) AS one (class, object, type, called, schema, has_namesake, is_mentioned)
 LEFT JOIN pg_rewrite AS r ON one.class = 'pg_rewrite'::regclass AND r.oid = one.object AND r.rulename = '_RETURN'

@@ -4,6 +4,8 @@ DO $block$
 BEGIN
   $refuse_superuser$;
   SET LOCAL ROLE $owner$;
+  LOCK TABLE $table$ IN SHARE UPDATE EXCLUSIVE MODE;
+  $refuse_replaced$;
   $statement$;
 END
 $block$

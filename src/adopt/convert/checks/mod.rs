@@ -15,6 +15,7 @@ pub use crate::adopt::convert::checks::sequences::{of_creation, of_sequences};
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;
+use crate::pg::catalog::foreign::{self, Foreign, Held};
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use pgrx::pg_sys;
@@ -81,6 +82,18 @@ pub fn of_generator(table: &TargetTable, generator: &NewDefault) -> Vec<Blocker>
         .into_iter()
         .chain(executors::lacking(table, generator))
         .chain(unordered(table, generator))
+        .chain(moved(table, generator))
+        .collect()
+}
+
+/// Returns the blockers of sequences that the statement with the new default names, and that others can replace.
+fn moved(table: &TargetTable, generator: &NewDefault) -> Vec<Blocker> {
+    let named = foreign::relations(&generator.relations().collect::<Vec<_>>());
+    let found = foreign::among(&named, Held::ByName, table.owner.into());
+    let what = |of: &Foreign| format!("sequence {}", sql::name_of(of.oid.into()));
+    found
+        .iter()
+        .map(|of| Blocker::foreign(&what(of), *of))
         .collect()
 }
 

@@ -23,6 +23,8 @@ struct Rebound {
     called: String,
     schema: String,
     has_namesake: bool,
+    /// It is only named, and another role owns the schema.
+    is_mentioned: bool,
 }
 
 /// Which texts are parsed again.
@@ -82,6 +84,17 @@ impl Rebound {
             return Blocker::foreign(&self.object, of);
         }
         let schema = &self.schema;
+        if self.is_mentioned {
+            let blocker = Blocker::state(
+                format!(
+                    "{} names {}, which another role can replace",
+                    self.object, self.called
+                ),
+                format!("The owner of schema \"{schema}\" can put another object in its place."),
+                "Drop it, and create it again after the swap; or give the schema to the owner of the table.",
+            );
+            return blocker.unsupported();
+        }
         let detail = if self.has_namesake {
             format!("Another one of the name is in schema \"{schema}\".")
         } else {

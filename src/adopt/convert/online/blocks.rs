@@ -71,6 +71,12 @@ fn refuse_superuser(owner: &str, first: &str) -> String {
     )
 }
 
+/// How a role can use what the owner may. Since PostgreSQL 16, members might not.
+#[cfg(feature = "pg15")]
+const USED: &str = "MEMBER";
+#[cfg(not(feature = "pg15"))]
+const USED: &str = "USAGE, SET";
+
 /// Returns the statement that refuses tables that have taken the place of others.
 fn refuse_replaced(tables: &[&str]) -> String {
     let rows = tables.iter().map(|name| {
@@ -82,7 +88,10 @@ fn refuse_replaced(tables: &[&str]) -> String {
     });
     fill(
         REFUSE_REPLACED,
-        &[("tables", &rows.collect::<Vec<_>>().join(", "))],
+        &[
+            ("tables", &rows.collect::<Vec<_>>().join(", ")),
+            ("used", USED),
+        ],
     )
 }
 
@@ -165,12 +174,14 @@ pub fn retried_between(
 }
 
 /// Returns a statement that waits for no lock of clients, with the privileges of the owner of its table.
-pub fn as_owner(owner: &str, statement: &str) -> String {
+pub fn as_owner(owner: &str, table: &str, statement: &str) -> String {
     fill(
         AS_OWNER,
         &[
             ("refuse_superuser", &refuse_superuser(owner, "")),
+            ("refuse_replaced", &refuse_replaced(&[table])),
             ("owner", owner),
+            ("table", table),
             ("statement", statement),
         ],
     )

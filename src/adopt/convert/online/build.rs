@@ -128,7 +128,7 @@ fn linked_checks(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
 
 fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> PlanRow {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
-    let command = blocks::as_owner(&closure.quoted_owner(), &validate);
+    let command = blocks::as_owner(&closure.quoted_owner(), table, &validate);
     let row = PlanRow::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
     row.taking(bytes, READS)
 }

@@ -236,3 +236,38 @@ fn tables_in_a_schema_of_another() {
         0
     );
 }
+
+/// What the swap creates again has names of objects in a schema of another role, though the table has a schema of its owner.
+#[test]
+fn names_in_a_schema_of_another_in_the_swap() {
+    let server = start("names in schemas of others");
+    let mut root = server.connect("postgres");
+    root.run(
+        "CREATE SCHEMA ss; CREATE TABLE e.lookup (id int); CREATE FUNCTION e.tf() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+         CREATE TABLE ss.shown (id serial PRIMARY KEY); CREATE VIEW e.w AS SELECT id FROM ss.shown;
+         CREATE TABLE ss.joined (id serial PRIMARY KEY); CREATE VIEW ss.v AS SELECT j.id FROM ss.joined AS j JOIN e.lookup AS l USING (id);
+         CREATE TABLE ss.counted (id serial PRIMARY KEY); CREATE VIEW ss.c AS SELECT id, (SELECT count(*) FROM e.lookup) FROM ss.counted;
+         CREATE TABLE ss.watched (id serial PRIMARY KEY); CREATE TRIGGER watch BEFORE UPDATE ON ss.watched FOR EACH ROW WHEN (new.id > 5) EXECUTE FUNCTION e.tf();
+         CREATE TABLE ss.drawn (id bigserial PRIMARY KEY); CREATE SEQUENCE e.seg",
+    );
+    for (table, named) in [
+        ("shown", "relation e.w"),
+        ("joined", "relation e.lookup"),
+        ("counted", "relation e.lookup"),
+        ("watched", "e.tf()"),
+    ] {
+        let said = plan(&server, &format!("ss.{table}"), "snowflake_next_id(5)");
+        assert!(
+            said[1].contains("blocker")
+                && said[1].contains(&format!("names {named}, which another role can replace")),
+            "{table}: {said:?}"
+        );
+    }
+    let refusal = root.refusal("SELECT mint.convert('ss.drawn', 'id', 'segment_next(''e.seg'')')");
+    assert!(
+        refusal
+            .message
+            .contains("sequence e.seg is in a schema of another role"),
+        "{refusal}"
+    );
+}
