@@ -4,6 +4,7 @@ use crate::row::Neighbor;
 use mint_cluster::server::installation;
 use mint_cluster::{Server, Session, assert_unique};
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -106,6 +107,9 @@ fn pgbouncer() {
         ),
     );
     installation::run(command(program, Path::new(&folder)).arg("-d").arg(&ini));
+    // A daemon leaves its caller before it listens.
+    let pooler = Path::new(&folder).join(".s.PGSQL.6432");
+    server.until("PgBouncer listens", || UnixStream::connect(&pooler).is_ok());
     let script = file(
         &folder,
         "script",
