@@ -118,7 +118,10 @@ pub fn map() {
 
 /// Counts something. Cannot fail once the memory is mapped.
 pub fn add(count: Count, by: u64) {
-    memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
+    // A session that has nothing to count maps no memory for it.
+    if by != 0 {
+        memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
+    }
 }
 
 /// Counts a segment that was taken from a sequence, and its values that can be drawn.

@@ -156,7 +156,7 @@ const DOORS: [(&str, &[&str]); 4] = [
             "pg/catalog/relation.rs",
             "pg/catalog/scan/dependents.rs",
             "pg/catalog/scan/rows.rs",
-            "pg/sequence.rs",
+            "pg/sequence/mod.rs",
             "time_predicates/key.rs",
             "time_predicates/proof.rs",
         ],
@@ -164,7 +164,7 @@ const DOORS: [(&str, &[&str]); 4] = [
     (
         "LockRelationOid(",
         &[
-            "pg/backend/lock.rs", "pg/catalog/access.rs", "pg/sequence.rs",
+            "pg/backend/lock.rs", "pg/catalog/access.rs", "pg/sequence/mod.rs",
         ],
     ),
 ];

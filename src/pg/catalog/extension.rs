@@ -21,14 +21,6 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
     relation::find(namespace()?, name)
 }
 
-/// Returns the oid of what has the name of a relation of the extension, which other objects can have where the extension is
-/// not installed.
-pub fn find_by_name(name: &CStr) -> Option<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    let schema = unsafe { pg_sys::get_namespace_oid(SCHEMA.as_ptr(), true) };
-    relation::find(schema, name)
-}
-
 /// Returns the oid of the schema that the extension has made; none where it is not installed, whatever else has the name.
 pub fn namespace() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.

@@ -110,6 +110,16 @@ pub fn file(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation).map(|class| class.relfilenode)
 }
 
+/// Returns the tablespace that has the file of a relation; none if there is no such relation.
+pub fn tablespace(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    let own = class_of(relation)?.reltablespace;
+    if own != pg_sys::InvalidOid {
+        return Some(own);
+    }
+    // SAFETY: reads a plain oid, set when the process connected.
+    Some(unsafe { pg_sys::MyDatabaseTableSpace })
+}
+
 /// Returns the owner of a relation; none if there is none.
 pub fn owner(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation).map(|class| class.relowner)

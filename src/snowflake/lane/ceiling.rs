@@ -9,7 +9,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::catalog::{extension, invalidation};
 use crate::pg::error::{Report, report};
 use crate::pg::machine::clock;
-use crate::pg::sequence::{Lock, Position, Sequence};
+use crate::pg::sequence::{File, Lock, Position, Sequence};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::{error, sequence};
@@ -29,7 +29,7 @@ const SEQUENCE: &CStr = c"time_ceiling";
 /// How many databases can have a ceiling: 256 kB of shared memory.
 const SLOTS: usize = 4_096;
 
-static STAMP: Stamp = Stamp::new(b'c', 2);
+static STAMP: Stamp = Stamp::new(b'c', 3);
 static CEILINGS: NamedSegment<(), Slot> =
     NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
 
@@ -38,15 +38,15 @@ static CEILINGS: NamedSegment<(), Slot> =
 /// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
 ///   exists. 0 is an empty slot.
 /// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
-/// - `sequence`: the oid of the sequence that a session has found to be the extension's, so that others look only for what
-///   has its name now; 0 before.
+/// - `page`: the page that a session has brought up to the bounds: the oid of its sequence, and in the lower half the number of
+///   its file; 0 before.
 /// - `bounds`: atomic, by core's protocol.
 /// - `writes`, `last_write`: statistics, changed under the page's lock.
 #[repr(C, align(64))]
 struct Slot {
     database: AtomicU32,
     incarnation: AtomicU32,
-    sequence: AtomicU32,
+    page: AtomicU64,
     bounds: Ceiling,
     writes: AtomicU64,
     last_write: AtomicI64,
@@ -65,7 +65,7 @@ impl Slot {
         self.writes.store(0, Ordering::Relaxed);
         self.last_write.store(0, Ordering::Relaxed);
         self.incarnation.store(0, Ordering::Relaxed);
-        self.sequence.store(0, Ordering::Relaxed);
+        self.page.store(0, Ordering::Relaxed);
         self.database.store(database, Ordering::Release);
     }
 }
@@ -77,6 +77,8 @@ static DETACHED: Ceiling = Ceiling::detached();
 static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
 /// The sequence that this session has attached.
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
+/// The sequence whose bounds this session has joined.
+static JOINED: Local<Option<pg_sys::Oid>> = Local::new(None);
 /// The slot of the database, which keeps it while a session is connected to the database.
 static OWN: Local<Option<&Slot>> = Local::new(None);
 
@@ -89,6 +91,9 @@ pub fn current() -> &'static Ceiling {
 /// Raises the ceiling of this database, so that ticks that start at `beyond` can be minted.
 #[cold]
 pub fn raise(beyond: Micros) {
+    if !current().is_attached() && join() && beyond < current().limit() {
+        return;
+    }
     let mut page = attach(open(Lock::Write));
     let bounds = &page.slot.bounds;
     let Ok(()) = bounds.raise(beyond, settings::window(), &mut page);
@@ -154,7 +159,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
     let open = |oid| Sequence::open(oid, lock);
     let sequence = ATTACHED.get().and_then(open).unwrap_or_else(|| {
-        find_sequence().and_then(open).unwrap_or_else(|| {
+        extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "cannot generate ids without the ceiling of this database",
@@ -176,26 +181,34 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
-/// Looks for the sequence. That it is the extension's is looked up once: the rest of a session's first call costs less.
-fn find_sequence() -> Option<pg_sys::Oid> {
-    let named = extension::find_by_name(SEQUENCE)?;
-    let known = &own_slot().sequence;
-    if known.load(Ordering::Relaxed) != named.to_u32() {
-        extension::namespace()?;
-        known.store(named.to_u32(), Ordering::Relaxed);
+/// Makes this session mint under the published bounds if the page has what a session has brought it up to, and in that file:
+/// opening the sequence would be a quarter of a session's first call. Whatever writes the page opens it.
+fn join() -> bool {
+    invalidation::begin();
+    let slot = own_slot();
+    let page = slot.page.load(Ordering::Acquire);
+    let [sequence, file] = [page >> 32, page].map(|half| half as u32);
+    let own = File::of(sequence.into()).filter(|own| own.number == file && page != 0);
+    let found = own.and_then(File::glance);
+    let joins = found.is_some_and(|row| row.last_value == slot.bounds.written());
+    if joins {
+        CURRENT.set(&slot.bounds);
+        JOINED.set(Some(sequence.into()));
     }
-    Some(named)
+    joins
 }
 
 /// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised
 /// to them first, and written to disk.
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let slot = own_slot();
-    let (oid, _) = sequence.identity();
+    let (oid, file) = sequence.identity();
     let mut page = CeilingPage { sequence, slot };
     if ATTACHED.get() != Some(oid) {
         slot.bounds.attach(page.sequence.row().last_value);
         let Ok(()) = slot.bounds.bring_up(&mut page);
+        let identity = u64::from(oid.to_u32()) << 32 | u64::from(file.to_u32());
+        slot.page.store(identity, Ordering::Release);
     }
     CURRENT.set(&slot.bounds);
     ATTACHED.set(Some(oid));
@@ -313,9 +326,11 @@ pub fn init() {
 /// Detaches the ceiling if its sequence has changed. Called with each relation that has changed, or with no oid when
 /// any can have.
 fn detach(relation: pg_sys::Oid) {
-    if relation == pg_sys::InvalidOid || ATTACHED.get() == Some(relation) {
+    let changed = [ATTACHED.get(), JOINED.get()].contains(&Some(relation));
+    if changed || relation == pg_sys::InvalidOid {
         CURRENT.set(&DETACHED);
         ATTACHED.set(None);
+        JOINED.set(None);
     }
 }
 

@@ -178,3 +178,43 @@ fn eight_sessions_race_for_the_last_lanes() {
         server.restart();
     }
 }
+
+/// A session that is new mints under the bounds that others have published, without the sequence's lock, but only if its page
+/// has what was published.
+#[test]
+fn a_new_session_joins_the_published_bounds() {
+    const NEXT: &str = "SELECT snowflake_next_id(7)";
+    let server = Server::build("joins")
+        // Nobody writes the page meanwhile.
+        .conf("pg_mint.ceiling_window = '5s'")
+        .start();
+    let set_back = || {
+        server
+            .log()
+            .matches("was set back and has been raised")
+            .count()
+    };
+    let mut first = server.connect("postgres");
+    let mut all: Vec<i64> = vec![first.one(NEXT)];
+    let mut other = server.connect("postgres");
+    other.run("BEGIN; ALTER SEQUENCE mint.time_ceiling RESTART WITH 5");
+    let mut joined = server.connect("postgres");
+    joined.run("SET lock_timeout = '100ms'");
+    all.push(joined.one(NEXT));
+    other.run("COMMIT");
+    all.push(joined.one(NEXT));
+    assert_eq!(set_back(), 1, "its file");
+    other.run("SELECT setval('mint.time_ceiling', 5)");
+    all.push(server.connect("postgres").one(NEXT));
+    assert_eq!(set_back(), 2, "its value");
+    let floor: i64 =
+        other.one("SELECT setval('mint.time_ceiling', last_value + 1) FROM mint.time_ceiling");
+    let mut last = server.connect("postgres");
+    all.push(server.until_minted(|| last.try_one(NEXT)));
+    let time = format!(
+        "SELECT (extract(epoch FROM snowflake_time({})) * 1000000)::bigint",
+        all[4]
+    );
+    assert!(last.one::<i64>(&time) >= floor / 1_000 * 1_000);
+    assert_ascending(&all);
+}

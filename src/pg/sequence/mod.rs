@@ -4,6 +4,8 @@
 //! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
 //! those in memory.
 
+mod file;
+
 use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
 use crate::pg::catalog::relation::{self, SequenceDefinition};
@@ -16,6 +18,8 @@ use pgrx::pg_sys::BufferLockMode::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 use pgrx::pg_sys::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
+
+pub use file::File;
 
 /// The only row of a sequence; see `FormData_pg_sequence_data`.
 #[derive(Debug, Clone, Copy)]
@@ -39,14 +43,6 @@ pub struct Sequence {
     lock: Option<Lock>,
     /// A pin that keeps the page in memory.
     pin: Option<pg_sys::Buffer>,
-}
-
-/// The file of a sequence's page.
-#[derive(Debug, Clone, Copy)]
-pub struct File {
-    pub tablespace: u32,
-    pub database: u32,
-    pub number: u32,
 }
 
 /// Lock modes of a sequence.
@@ -160,44 +156,6 @@ impl Sequence {
         // SAFETY: a call without preconditions. The transaction releases the lock.
         unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
         Self::open(oid, Lock::Alone)
-    }
-
-    /// Opens the page in a file of any database, if it is there and was changed last at `position`: so it is the page of a
-    /// sequence of which the caller knows that. Without a lock: **no session may be altering or dropping it**.
-    pub fn of_file(file: File, position: Position) -> Option<Self> {
-        #[cfg(feature = "pg15")]
-        let place = pg_sys::RelFileNode {
-            spcNode: file.tablespace.into(),
-            dbNode: file.database.into(),
-            relNode: file.number.into(),
-        };
-        #[cfg(not(feature = "pg15"))]
-        let place = pg_sys::RelFileLocator {
-            spcOid: file.tablespace.into(),
-            dbOid: file.database.into(),
-            relNumber: file.number.into(),
-        };
-        /// `InvalidBackendId`: the file is not of a temporary relation.
-        const NOBODYS: i32 = -1;
-        // SAFETY: looks for the file, and at how long it is. An entry without a catalog behind it serves to read and to log
-        // the page of a permanent relation; the server makes such for itself. It is freed when the value is dropped.
-        unsafe {
-            let storage = pg_sys::smgropen(place, NOBODYS);
-            let main = pg_sys::ForkNumber::MAIN_FORKNUM;
-            if !pg_sys::smgrexists(storage, main) || pg_sys::smgrnblocks(storage, main) == 0 {
-                return None;
-            }
-            let sequence = Self {
-                relation: pg_sys::CreateFakeRelcacheEntry(place),
-                lock: None,
-                pin: None,
-            };
-            let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
-            pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
-            let is_it = position_of(pg_sys::BufferGetPage(buffer)) == position;
-            pg_sys::UnlockReleaseBuffer(buffer);
-            is_it.then_some(sequence)
-        }
     }
 
     /// Returns the tablespace of the page's file.
