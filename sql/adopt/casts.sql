@@ -6,6 +6,7 @@ SELECT jsonb_agg(jsonb_build_object(
       THEN 'partition key of ' || pg_describe_object(c.class, c.object, 0)
     ELSE pg_describe_object(c.class, c.object, 0)
   END,
+  'is_written', c.is_written,
   'types', coalesce(c.types, '[]'),
   'functions', coalesce(c.functions, '[]'),
   'operators', coalesce(c.operators, '[]')
@@ -14,6 +15,7 @@ FROM (
   SELECT
     o.class,
     o.object,
+    bool_or(o.tree IS NOT NULL AND o.tree <> '') AS is_written,
     -- A cast of a text to a composite, an array or a range runs the input functions of what these contain.
     jsonb_agg(p.refobjid::int8) FILTER (
       WHERE p.refclassid = 'pg_type'::regclass AND o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR) '

@@ -10,6 +10,8 @@ use serde::Deserialize;
 struct Cast {
     /// The server's description.
     object: String,
+    /// It has an expression.
+    is_written: bool,
     types: Vec<u32>,
     functions: Vec<u32>,
     operators: Vec<u32>,
@@ -17,14 +19,22 @@ struct Cast {
 
 /// Returns the objects of tables with such a cast, which would run as a role, and tables in schemas of others.
 pub fn foreign(tables: &[pg_sys::Oid], role: pg_sys::Oid) -> Vec<(String, Foreign)> {
-    let query = include_str!("../../../sql/adopt/casts.sql");
-    let found: Option<Vec<Cast>> = sql::read_now(query, &[tables.to_vec().into()]);
-    let found = found.unwrap_or_default();
-    let oids = |oids: Vec<u32>| oids.into_iter().map(Into::into).collect();
     // Statements name the tables.
     let moved = foreign::among(&foreign::relations(tables), Held::ByName, role).into_iter();
     let moved = moved.map(|of| (format!("table {}", sql::name_of(of.oid.into())), of));
-    let all = found.into_iter().filter_map(|one| {
+    moved.chain(planned(tables, role)).collect()
+}
+
+/// Returns an object of a table whose expression has what a user has made.
+pub fn written(table: pg_sys::Oid) -> Option<String> {
+    let mut all = find(&[table]).into_iter();
+    all.find(|one| one.is_written).map(|one| one.object)
+}
+
+/// Returns the objects of tables with such a cast, which would run as a role where the server plans a query of them by oid.
+pub fn planned(tables: &[pg_sys::Oid], role: pg_sys::Oid) -> Vec<(String, Foreign)> {
+    let oids = |oids: Vec<u32>| oids.into_iter().map(Into::into).collect();
+    let all = find(tables).into_iter().filter_map(|one| {
         let objects = Objects {
             types: oids(one.types),
             functions: oids(one.functions),
@@ -34,5 +44,11 @@ pub fn foreign(tables: &[pg_sys::Oid], role: pg_sys::Oid) -> Vec<(String, Foreig
         let of = foreign::refuse(&objects, Held::ByOid, role).err()?;
         Some((one.object, of))
     });
-    moved.chain(all).collect()
+    all.collect()
+}
+
+fn find(tables: &[pg_sys::Oid]) -> Vec<Cast> {
+    let query = include_str!("../../../sql/adopt/casts.sql");
+    let found: Option<Vec<Cast>> = sql::read_now(query, &[tables.to_vec().into()]);
+    found.unwrap_or_default()
 }

@@ -145,7 +145,7 @@ pub fn take_locks(
                 0 => SHORT,
                 given => given.min(SHORT),
             };
-            sequence.lock_sequence(limit);
+            sequence.lock_one(limit);
             access.lock_alone(limit);
         }
     }

@@ -72,6 +72,23 @@ pub fn other_owner(partition: &str, table: &str) -> ! {
         .raise()
 }
 
+/// Refuses a table of another role at the other end of a foreign key, with an object that this role can have written.
+#[cold]
+#[track_caller]
+pub fn other_end(other: pg_sys::Oid, object: &str, table: &str) -> ! {
+    let role = relation::owner(other).map_or_else(String::new, privilege::name_of);
+    let other = sql::name_of(other);
+    let message = format!(
+        "table \"{other}\", which a foreign key connects with table \"{table}\", has another owner"
+    );
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(format!(
+            "Role \"{role}\" can have written {object}, which the server runs with the privileges of the owner of table \"{table}\" when a partition is attached or detached."
+        ))
+        .hint("Drop it or the foreign key, or use ALTER TABLE ... OWNER TO to give both tables the same owner.")
+        .raise()
+}
+
 #[cold]
 #[track_caller]
 pub fn not_in_time(table: &str, column: &str, version: u8) -> ! {
@@ -242,8 +259,8 @@ pub fn no_locks(table: &str, attempts: i32, millis: i32) -> ! {
 pub fn slow_detach(partition: &str, millis: i64) -> ! {
     let message = format!("could not detach partition {partition} within {millis} ms");
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail("The server reads each table whose foreign key refers to the parent, while other statements wait. The partition is attached still.")
-        .hint("Create an index on the columns of the foreign key, or use the statements of mint.partition_drop_plan() with concurrently => true.")
+        .detail("Each table whose foreign key refers to the parent is read, and a partition that can have values of a counter, while other statements wait. The partition is attached still.")
+        .hint("Create an index on the columns of the foreign key and on the partition key, or use the statements of mint.partition_drop_plan() with concurrently => true.")
         .raise()
 }
 

@@ -115,7 +115,7 @@ fn partition_drop_plan(
         let counted = parent.counted_query(part);
         let own = access::owned(table);
         if counted.is_some() {
-            parent.refuse_foreign(Some(part.oid));
+            parent.refuse_foreign(&[part.oid]);
         }
         if counted.and_then(|query| own.ask(&[part.oid], |_| query)) == Some(true) {
             error::counted_rows(&part.name);

@@ -86,13 +86,16 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 }
 
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
+    parent.refuse_foreign(&[part.oid]);
+    parent.refuse_connected(own, &[part.oid], millis);
     let counted = parent.counted_query(part);
-    if counted.is_some() {
-        parent.refuse_foreign(Some(part.oid));
-    }
-    if counted.and_then(|query| own.value_within(millis, &query)) == Some(true) {
-        error::counted_rows(&part.name);
-    }
+    let refuse_counted = || {
+        let has = |query: &String| own.value_within(millis, query) == Some(true);
+        if counted.as_ref().is_some_and(has) {
+            error::counted_rows(&part.name);
+        }
+    };
+    refuse_counted();
     foreign::refuse_moved(part.oid, own.owner());
     let statements = remove(parent, part, false);
     /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
@@ -113,8 +116,12 @@ fn make(own: &Owned, parent: &Parent, rules: &Rules, part: &Missing, millis: i32
         error::cannot_create(parent.oid);
     }
     // A new partition gets the indexes of the table.
-    parent.refuse_foreign(parent.default.as_ref().map(|default| default.oid));
     let grown = moving::grown(parent, part).filter(|_| rules.moves_rows);
+    let default = parent.default.as_ref().map(|default| default.oid);
+    let touched = default.into_iter().chain(grown.map(|part| part.oid));
+    let touched = Vec::from_iter(touched);
+    parent.refuse_foreign(&touched);
+    parent.refuse_connected(own, &touched, millis);
     if grown.is_some() {
         return moved(moving::move_some(own, parent, part, grown, millis));
     }

@@ -5,13 +5,14 @@ use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
+use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{relation, sql};
 use crate::pg::citus;
 use crate::pg::datum::json::{self, JsonText, list};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::OrReport;
+use crate::pg::error::{OrReport, impossible};
 use mint_core::Layout;
 use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::Range;
@@ -105,6 +106,28 @@ struct AttachedTable {
     is_detaching: bool,
 }
 
+/// What foreign keys connect with tables.
+#[derive(Deserialize)]
+struct Ends {
+    /// Tables of roles with the privileges of the owner.
+    #[serde(deserialize_with = "list")]
+    own: Vec<pg_sys::Oid>,
+    /// Tables of other roles.
+    #[serde(deserialize_with = "list")]
+    others: Vec<pg_sys::Oid>,
+    /// The types of the columns.
+    #[serde(deserialize_with = "list")]
+    types: Vec<pg_sys::Oid>,
+}
+
+impl Ends {
+    fn find(tables: &[pg_sys::Oid], owner: pg_sys::Oid) -> Self {
+        let query = include_str!("../../../sql/adopt/partition_ends.sql");
+        let found = sql::read_now(query, &[tables.to_vec().into(), owner.into()]);
+        found.unwrap_or_else(|| impossible("no foreign keys"))
+    }
+}
+
 impl Parent {
     /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.
     pub fn find(table: pg_sys::Oid, layout: Option<Layout>, sees: Sees) -> Self {
@@ -175,17 +198,54 @@ impl Parent {
         })
     }
 
-    /// Raises an error if a query of the table and of a partition would plan, as the owner of the table, what another role
-    /// has written.
-    pub fn refuse_foreign(&self, partition: Option<pg_sys::Oid>) {
+    /// Returns the oids of the table, of partitions, and of all below these.
+    fn with(&self, partitions: &[pg_sys::Oid]) -> Vec<pg_sys::Oid> {
         let query = "WITH RECURSIVE tree AS (
-                SELECT $1::oid AS oid
+                SELECT unnest($1::oid[]) AS oid
                 UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
             )
             SELECT jsonb_agg(c.oid::int8) FROM tree AS t JOIN pg_class AS c ON c.oid = t.oid";
-        let tree: Option<Vec<u32>> = sql::read_now(query, &[partition.into()]);
+        let tree: Option<Vec<u32>> = sql::read_now(query, &[partitions.to_vec().into()]);
         let tree = tree.into_iter().flatten().map(Into::into);
-        let tables: Vec<pg_sys::Oid> = iter::once(self.oid).chain(tree).collect();
+        iter::once(self.oid).chain(tree).collect()
+    }
+
+    /// Raises an error if attaching or detaching a partition would plan, as the owner of the table, what another role has
+    /// written: the server queries the tables at the other ends of foreign keys. Those of other roles are locked, so that their
+    /// owners add nothing until the transaction ends.
+    pub fn refuse_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) {
+        let tables = self.with(partitions);
+        let mut locked = Vec::new();
+        let ends = loop {
+            let ends = Ends::find(&tables, own.owner());
+            let mut new = ends.others.clone();
+            new.retain(|table| !locked.contains(table));
+            if new.is_empty() {
+                break ends;
+            }
+            own.lock_connected(&new, millis);
+            locked.extend(new);
+        };
+        let types = foreign::types(ends.types);
+        if let Err(of) = foreign::refuse(&types, Held::ByOid, own.owner()) {
+            let what = format!("foreign key of table \"{}\"", sql::name_of(self.oid));
+            error::foreign_object(&what, of);
+        }
+        for &other in &ends.others {
+            if let Some(object) = casts::written(other) {
+                error::other_end(other, &object, &sql::name_of(self.oid));
+            }
+        }
+        let planned = casts::planned(&ends.own, own.owner());
+        if let Some((object, of)) = planned.into_iter().next() {
+            error::foreign_object(&object, of);
+        }
+    }
+
+    /// Raises an error if a query of the table and of partitions would plan, as the owner of the table, what another role
+    /// has written.
+    pub fn refuse_foreign(&self, partitions: &[pg_sys::Oid]) {
+        let tables = self.with(partitions);
         let owner = relation::owner(self.oid).unwrap_or_else(|| sql::missing(self.oid));
         if let Some(&other) = tables
             .iter()

@@ -10,8 +10,9 @@
 //! 3. locks the relation by its **oid**, takes its name under the lock, and refuses a statement in which the name
 //!    means another relation.
 
+use crate::pg::backend::guc;
+use crate::pg::backend::lock::{self, for_vacuum, lock_each, within};
 use crate::pg::backend::wait::WaitEvent;
-use crate::pg::backend::{guc, lock};
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::foreign::{self, Foreign, Held};
 use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
@@ -20,7 +21,6 @@ use crate::pg::catalog::{privilege, relation, spi, sql};
 use crate::pg::charset;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, check_for_interrupts, pg_sys};
-use std::ffi::CString;
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -332,23 +332,19 @@ impl Owned {
     /// that autovacuum gives way, which it does after `deadlock_timeout`. Sessions that read and write the table wait neither
     /// for this lock nor for a session that waits for it.
     pub fn lock_out_vacuum(&self, millis: i32) {
-        const FOR_ITS_END: i32 = 500;
-        let millis = match millis {
-            0 => 0,
-            // SAFETY: an integer that the server writes only between statements, in this thread.
-            given => given.max(unsafe { pg_sys::DeadlockTimeout }.saturating_add(FOR_ITS_END)),
-        };
-        self.lock_tree(pg_sys::ShareUpdateExclusiveLock, millis);
+        self.lock_tree(pg_sys::ShareUpdateExclusiveLock, for_vacuum(millis));
     }
 
     /// Locks a table, without those below it, against changes of its partitions and of its owner. Sessions that read and write it do
     /// not wait. Raises an error as [`Owned::lock_alone`] does.
     pub fn lock_partitions(&self, millis: i32) {
-        within(millis, || {
-            let mode = pg_sys::ShareUpdateExclusiveLock.cast_signed();
-            // SAFETY: takes a lock for the transaction, or raises an error.
-            unsafe { pg_sys::LockRelationOid(self.relation, mode) };
-        });
+        lock_each(&[self.relation], pg_sys::ShareUpdateExclusiveLock, millis);
+    }
+
+    /// Does the same with tables that foreign keys connect with it, also of other roles: nothing is added to them that the server
+    /// would plan. Waits for a vacuum of them as [`Owned::lock_out_vacuum`] does.
+    pub fn lock_connected(&self, tables: &[pg_sys::Oid], millis: i32) {
+        lock_each(tables, pg_sys::ShareUpdateExclusiveLock, for_vacuum(millis));
     }
 
     fn lock_tree(&self, mode: u32, millis: i32) {
@@ -362,12 +358,9 @@ impl Owned {
         });
     }
 
-    /// Does the same as [`Owned::lock_alone`], for one sequence.
-    pub fn lock_sequence(&self, millis: i32) {
-        within(millis, || {
-            // SAFETY: takes a lock for the transaction, or raises an error.
-            unsafe { pg_sys::LockRelationOid(self.relation, ALONE) };
-        });
+    /// Does the same as [`Owned::lock_alone`], without the tables below it.
+    pub fn lock_one(&self, millis: i32) {
+        lock_each(&[self.relation], pg_sys::AccessExclusiveLock, millis);
     }
 
     /// Locks a sequence as soon as nobody else has it locked, if that is within a span. It asks again and again rather than
@@ -390,9 +383,3 @@ impl Owned {
 }
 
 const ALONE: pg_sys::LOCKMODE = pg_sys::AccessExclusiveLock.cast_signed();
-
-/// Runs `work`, whose waits for locks have a limit.
-fn within<T>(millis: i32, work: impl FnOnce() -> T) -> T {
-    let limit = CString::new(millis.to_string()).unwrap_or_default();
-    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work))
-}

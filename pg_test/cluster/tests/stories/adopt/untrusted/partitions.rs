@@ -54,3 +54,62 @@ fn partitions_of_another() {
         "{said:?}"
     );
 }
+
+/// Tables of bob at the other end of a foreign key: of one that refers to partitions, and of one that they refer to. The server
+/// queries both, and plans an index of bob, where it detaches and attaches a partition. Tables without one do not matter.
+#[test]
+fn foreign_keys_with_tables_of_another() {
+    let server = start("foreign keys of another");
+    let mut alice = server.connect_as("alice", "postgres");
+    server
+        .connect("postgres")
+        .run("CREATE SCHEMA a AUTHORIZATION alice");
+    for table in ["ev", "plain"] {
+        alice.run(&format!(
+            "CREATE TABLE a.{table} (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), b text) PARTITION BY RANGE (id);
+             CREATE TABLE a.{table}_old PARTITION OF a.{table} FOR VALUES FROM (100000000000000000) TO (100000000000000100);
+             GRANT REFERENCES ON a.{table} TO bob"
+        ));
+        alice.run(&format!("CALL mint.partition_maintain('a.{table}', '1 month', 1, since => now() - interval '2 months')"));
+    }
+    alice.run("GRANT USAGE ON SCHEMA a TO bob");
+    bob(&server).run(
+        "CREATE TABLE e.m (r bigint REFERENCES a.ev, b text); INSERT INTO e.m (b) VALUES ('x'); CREATE INDEX ON e.m ((e.now()));
+         CREATE TABLE e.plain (r bigint REFERENCES a.plain, b text CHECK (b <> '')); CREATE INDEX ON e.plain (r, b) WHERE b > 'a';
+         CREATE TABLE e.pk (id int PRIMARY KEY); CREATE TABLE e.many (id int PRIMARY KEY) PARTITION BY RANGE (id);
+         CREATE TABLE e.one PARTITION OF e.many DEFAULT; CREATE INDEX ON e.pk ((e.now())); CREATE INDEX ON e.one ((e.now()));
+         INSERT INTO e.pk VALUES (1); INSERT INTO e.one VALUES (1); GRANT REFERENCES, SELECT ON e.m, e.plain, e.pk, e.many, e.one TO alice",
+    );
+    for (table, refers) in [("made", "pk"), ("moved", "pk"), ("below", "many")] {
+        alice.run(&format!(
+            "CREATE TABLE a.{table} (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), k int REFERENCES e.{refers}) PARTITION BY RANGE (id)"
+        ));
+    }
+    alice.run("CREATE TABLE a.moved_rest PARTITION OF a.moved DEFAULT; INSERT INTO a.moved (k) VALUES (1)");
+    for (call, other) in [
+        ("'a.ev', '1 month', 1, '1 month'", "m"),
+        ("'a.made', '1 month', 1", "pk"),
+        ("'a.moved', '1 month', 1, move_rows => true", "pk"),
+        ("'a.below', '1 month', 1", "one"),
+    ] {
+        for role in ["alice", "postgres"] {
+            let mut session = server.connect_as(role, "postgres");
+            let refusal = session.try_run(&format!("CALL mint.partition_maintain({call})"));
+            assert_not_sprung(&server, call);
+            let refusal = refusal.expect_err(call);
+            assert!(
+                refusal.message.starts_with(&format!(
+                    "table \"e.{other}\", which a foreign key connects"
+                )),
+                "{refusal}"
+            );
+        }
+    }
+    let keep = "CALL mint.partition_maintain('a.plain', '1 month', 1, '1 month')";
+    server.connect("postgres").run(keep);
+    let olds: i64 =
+        alice.one("SELECT count(*) FROM pg_class WHERE relname IN ('ev_old', 'plain_old')");
+    assert_eq!(olds, 1);
+    server.connect("postgres").run("GRANT alice TO bob");
+    alice.run("CALL mint.partition_maintain('a.ev', '1 month', 1, '1 month')");
+}
