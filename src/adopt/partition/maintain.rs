@@ -95,6 +95,7 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
             error::counted_rows(&part.name);
         }
     };
+    // First while clients write, which do not wait for a refusal.
     refuse_counted();
     foreign::refuse_moved(part.oid, own.owner());
     let statements = remove(parent, part, false);
@@ -102,7 +103,15 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
     const LIMIT: Micros = 800_000;
     deadline::within(
         LIMIT,
-        || own.run_within(millis, statements.iter().map(String::as_str)),
+        || {
+            if counted.is_some() {
+                // What a client had inserted by then is committed now. The table first, as clients do.
+                own.lock_one(millis);
+                access::owned(part.oid).lock_alone(millis);
+                refuse_counted();
+            }
+            own.run_within(millis, statements.iter().map(String::as_str));
+        },
         || error::slow_detach(&part.name, LIMIT / 1_000),
     );
     if relation::kind(part.oid).is_some() {

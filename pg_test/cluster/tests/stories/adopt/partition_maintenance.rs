@@ -351,3 +351,35 @@ fn a_slow_detach_is_given_up() {
     session.run(call);
     assert_eq!(session.refusal("SELECT pg_sleep(10)").code, "57014");
 }
+
+/// A value of a counter that commits while the step waits for its lock is seen: its partition stays, with the row.
+#[test]
+fn a_counted_row_that_commits_meanwhile_is_kept() {
+    let server = Server::start("a counted row that commits");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE message {PARENT}"));
+    let old: String = session.one(
+        "SELECT format('CREATE TABLE message_old PARTITION OF message FOR VALUES FROM (MINVALUE) TO (%s)',
+             snowflake_min(date_trunc('month', now() - interval '3 months'), 'twitter'))",
+    );
+    session.run(&old);
+    session.run("CALL mint.partition_maintain('message', '1 month', 1, since => now() - interval '3 months')");
+    let keep = "CALL mint.partition_maintain('message', '1 month', 1, keep => '2 months', lock_timeout => '1 s')";
+    let mut client = server.connect("postgres");
+    client.run("BEGIN; INSERT INTO message VALUES (1, 'today')");
+    let refusal = thread::scope(|scope| {
+        let run = scope.spawn(|| server.connect("postgres").try_run(keep));
+        thread::sleep(Duration::from_millis(300));
+        assert!(!run.is_finished());
+        client.run("COMMIT");
+        run.join().unwrap()
+    });
+    let kept: i64 = session.one("SELECT count(*) FROM message");
+    assert_eq!(kept, 1);
+    let refusal = refusal.unwrap_err();
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    session.run("DELETE FROM message");
+    session.run(keep);
+    let olds: i64 = session.one("SELECT count(*) FROM pg_class WHERE relname = 'message_old'");
+    assert_eq!(olds, 0);
+}
