@@ -73,7 +73,7 @@ pub(in crate::pg) fn lock_each(relations: &[pg_sys::Oid], mode: u32, millis: i32
     });
 }
 
-/// Returns a limit that is long enough for autovacuum to give way.
+/// Returns a limit within which autovacuum gives way: it does so after `deadlock_timeout`.
 pub(in crate::pg) fn for_vacuum(millis: i32) -> i32 {
     const FOR_ITS_END: i32 = 500;
     match millis {
