@@ -172,13 +172,13 @@ SELECT jsonb_agg(DISTINCT jsonb_build_object(
   'called', one.called,
   'schema', one.schema,
   'has_namesake', one.has_namesake,
-  'is_mentioned', one.is_mentioned
+  'role', one.role::int8
 ))
 FROM (
-  SELECT t.class, t.object, t.oid, '', '', false, false
+  SELECT t.class, t.object, t.oid, '', '', false, 0
   FROM type AS t
   UNION ALL
-  SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake, false
+  SELECT l.class, l.object, 0, l.name, n.nspname::text, l.has_namesake, 0
   FROM loose AS l
   JOIN pg_namespace AS n ON n.oid = l.schema
   CROSS JOIN LATERAL (
@@ -221,18 +221,16 @@ FROM (
         )
     )
   UNION ALL
-  SELECT m.class, m.object, 0, m.name, n.nspname::text, false, true
+  SELECT m.class, m.object, 0, m.name, n.nspname::text, false, w.role
   FROM mentioned AS m
   JOIN pg_namespace AS n ON n.oid = m.schema
-  WHERE NOT $3::bool
-    AND NOT pg_has_role(
-      CASE
-        WHEN n.nspowner = 'pg_database_owner'::regrole
-          THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
-        ELSE n.nspowner
-      END,
-      (TABLE owner),
-      (TABLE used)
-    )
-) AS one (class, object, type, called, schema, has_namesake, is_mentioned)
+  CROSS JOIN LATERAL (
+    SELECT CASE
+      WHEN n.nspowner = 'pg_database_owner'::regrole
+        THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+      ELSE n.nspowner
+    END
+  ) AS w (role)
+  WHERE NOT $3::bool AND NOT pg_has_role(w.role, (TABLE owner), (TABLE used))
+) AS one (class, object, type, called, schema, has_namesake, role)
 LEFT JOIN pg_rewrite AS r ON one.class = 'pg_rewrite'::regclass AND r.oid = one.object AND r.rulename = '_RETURN'

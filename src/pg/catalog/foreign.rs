@@ -62,17 +62,10 @@ impl Foreign {
         if !self.is_relation() {
             return otherwise.to_owned();
         }
-        let role = sql::quoted_exactly(&privilege::name_of(self.role.into()));
-        let owner = relation::owner(self.oid.into()).unwrap_or(pg_sys::InvalidOid);
-        let is_superuser = privilege::is_superuser_role(owner);
-        let owner = sql::quoted_exactly(&privilege::name_of(owner));
-        let schema = sql::quoted_exactly(&relation::schema_name(relation::schema(self.oid.into())));
-        if is_superuser {
-            return format!(
-                "Use ALTER TABLE ... SET SCHEMA, or ALTER SCHEMA {schema} OWNER TO {owner}."
-            );
-        }
-        format!("Use GRANT {owner} TO {role}, or ALTER SCHEMA {schema} OWNER TO {owner}.")
+        let oid = self.oid.into();
+        let owner = relation::owner(oid).unwrap_or(pg_sys::InvalidOid);
+        let schema = relation::schema_name(relation::schema(oid));
+        remedy(&schema, self.role.into(), owner)
     }
 
     /// Returns the message that something has it.
@@ -110,6 +103,26 @@ impl Foreign {
             "Role \"{role}\", which owns it, a part of it or its schema, can change what it does, and that would run with the privileges of the table's owner."
         )
     }
+}
+
+/// Returns what to do about a schema of a role without the privileges of the owner of what is in it.
+pub fn remedy(schema: &str, role: pg_sys::Oid, owner: pg_sys::Oid) -> String {
+    let quoted = |role| sql::quoted_exactly(&privilege::name_of(role));
+    let (schema, role_name, owner_name) =
+        (sql::quoted_exactly(schema), quoted(role), quoted(owner));
+    let is_member = || {
+        let query = "SELECT pg_has_role($1::oid, $2::oid, 'MEMBER')";
+        sql::ask_with(query, &[owner.into(), role.into()]) == Some(true)
+    };
+    let first = if privilege::is_superuser_role(owner) {
+        "ALTER TABLE ... SET SCHEMA".to_owned()
+    } else if is_member() {
+        // A grant would be circular.
+        format!("ALTER TABLE ... OWNER TO {role_name}")
+    } else {
+        format!("GRANT {owner_name} TO {role_name}")
+    };
+    format!("Use {first}, or ALTER SCHEMA {schema} OWNER TO {owner_name}.")
 }
 
 /// Returns what is said of relations.

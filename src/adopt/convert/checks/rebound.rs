@@ -23,8 +23,8 @@ struct Rebound {
     called: String,
     schema: String,
     has_namesake: bool,
-    /// It is only named, and another role owns the schema.
-    is_mentioned: bool,
+    /// The other role that owns the schema, if it is only named; 0 if it is called.
+    role: u32,
 }
 
 /// Which texts are parsed again.
@@ -38,8 +38,20 @@ pub enum Texts {
 
 /// Returns what could mean something else, of columns of tables with one owner.
 pub fn blockers(columns: &[(pg_sys::Oid, i16)], texts: Texts) -> Vec<Blocker> {
+    let tables: Vec<pg_sys::Oid> = columns.iter().map(|&(table, _)| table).collect();
+    let owner = tables.first().copied().and_then(relation::owner);
+    let owner = owner.unwrap_or(pg_sys::InvalidOid);
+    let moved = foreign::among(&foreign::relations(&tables), Held::ByName, owner).into_iter();
+    let schemas: Vec<String> = moved
+        .map(|of| relation::schema_name(relation::schema(of.oid.into())))
+        .collect();
+    // Of the schema of a table, the table is said.
+    let is_said = |one: &Rebound| {
+        one.role != 0 && one.called.starts_with("relation ") && schemas.contains(&one.schema)
+    };
     let found = find(columns, texts).into_iter();
-    found.map(|(one, of)| one.blocker(of)).collect()
+    let found = found.filter(|(one, _)| !is_said(one));
+    found.map(|(one, of)| one.blocker(of, owner)).collect()
 }
 
 /// Returns these objects, and views for their rules.
@@ -79,19 +91,20 @@ fn of_others(found: Vec<Rebound>, table: Option<pg_sys::Oid>) -> Vec<(Rebound, O
 }
 
 impl Rebound {
-    fn blocker(&self, foreign: Option<Foreign>) -> Blocker {
+    fn blocker(&self, foreign: Option<Foreign>, owner: pg_sys::Oid) -> Blocker {
         if let Some(of) = foreign {
             return Blocker::foreign(&self.object, of);
         }
         let schema = &self.schema;
-        if self.is_mentioned {
+        if self.role != 0 {
+            let remedy = foreign::remedy(schema, self.role.into(), owner);
             let blocker = Blocker::state(
                 format!(
                     "{} names {}, which another role can replace",
                     self.object, self.called
                 ),
                 format!("The owner of schema \"{schema}\" can put another object in its place."),
-                "Drop it, and create it again after the swap; or give the schema to the owner of the table.",
+                format!("{remedy} Or drop it, and create it again after the swap."),
             );
             return blocker.unsupported();
         }

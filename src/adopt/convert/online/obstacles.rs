@@ -60,12 +60,12 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
-        found.extend(rebound::blockers(&self.places(), Texts::All));
         // A foreign key reads both of its tables.
         let ends = self.keys.iter().flat_map(|key| [key.relation, key.to]);
         let tables = self.places().into_iter().map(|(of, _)| of);
         let tables = tables.chain(ends.map(Into::into));
         found.extend(Blocker::of_casts(tables, table.owner));
+        found.extend(rebound::blockers(&self.places(), Texts::All));
         found.extend(self.other_owner(table));
         found.extend(self.of_partitioned());
         found.extend(lacks::blockers(self));

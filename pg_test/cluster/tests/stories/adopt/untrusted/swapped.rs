@@ -271,3 +271,47 @@ fn names_in_a_schema_of_another_in_the_swap() {
         "{refusal}"
     );
 }
+
+/// A table in a schema of another role is named first and once, and what it is made of there is not. What the hint says helps.
+#[test]
+fn a_table_in_a_schema_of_another_is_named_once() {
+    let server = start("named once");
+    let mut root = server.connect("postgres");
+    root.run(
+        "GRANT CREATE ON SCHEMA e TO alice; CREATE SCHEMA own AUTHORIZATION alice; CREATE ROLE grp; CREATE ROLE mig; GRANT grp TO mig; CREATE SCHEMA sg AUTHORIZATION grp;
+         SET ROLE alice; CREATE TABLE e.t (id serial PRIMARY KEY, n int, UNIQUE (n, id)); CREATE TABLE e.child (id serial PRIMARY KEY, t int REFERENCES e.t);
+         CREATE VIEW e.v AS SELECT t.id, c.id AS child FROM e.t JOIN e.child AS c ON c.t = t.id;
+         CREATE TABLE own.t (id serial PRIMARY KEY); CREATE VIEW e.w AS SELECT id FROM own.t;
+         SET ROLE mig; CREATE TABLE sg.t (id serial PRIMARY KEY); RESET ROLE",
+    );
+    let mut blockers = |table: &str| -> Vec<String> {
+        root.column(&format!(
+            "SELECT note FROM mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'blocker%' ORDER BY step"
+        ))
+    };
+    let said = blockers("e.t");
+    let is_moved = |note: &&String| note.contains(" is in a schema of another role. ");
+    assert!(
+        said[0].starts_with("blocker: table e.") && said[0].contains("Use GRANT alice TO bob"),
+        "{said:#?}"
+    );
+    assert_eq!(said.iter().filter(is_moved).count(), 2, "{said:#?}");
+    assert_eq!(said.len(), 2, "{said:#?}");
+    let said = blockers("own.t");
+    assert!(
+        said[0].contains("names relation e.w") && said[0].contains("Use GRANT alice TO bob"),
+        "{said:#?}"
+    );
+    // The role is a member of the one that owns the schema: the grant would be circular.
+    let said = blockers("sg.t");
+    assert!(
+        said[0].contains("Use ALTER TABLE ... OWNER TO grp,") && !said[0].contains("GRANT"),
+        "{said:#?}"
+    );
+    server
+        .connect("postgres")
+        .run("GRANT alice TO bob; ALTER TABLE sg.t OWNER TO grp");
+    for table in ["e.t", "own.t", "sg.t"] {
+        assert_eq!(blockers(table), [""; 0]);
+    }
+}
