@@ -210,6 +210,21 @@ SELECT jsonb_build_object(
           WHERE p.refclassid = 'pg_class'::regclass
             AND p.refobjid = q.oid
             AND p.classid <> 'pg_attrdef'::regclass
+        ),
+        -- The same but for what only reads its row: that names columns of it, and a call has the sequence itself.
+        'callers', (
+          SELECT jsonb_agg(DISTINCT pg_describe_object(p.classid, p.objid, p.objsubid))
+          FROM pg_depend AS p
+          LEFT JOIN pg_rewrite AS r ON p.classid = 'pg_rewrite'::regclass AND r.oid = p.objid
+          LEFT JOIN pg_proc AS f ON p.classid = 'pg_proc'::regclass AND f.oid = p.objid
+          WHERE p.refclassid = 'pg_class'::regclass
+            AND p.refobjid = q.oid
+            AND p.classid <> 'pg_attrdef'::regclass
+            -- The dependency on a column takes the place of that on the sequence; 1574 is nextval().
+            AND (
+              p.refobjsubid = 0
+              OR strpos(concat(r.ev_qual::text, r.ev_action::text, f.prosqlbody::text), ':funcid 1574 ') > 0
+            )
         )
       )
       ORDER BY q.oid

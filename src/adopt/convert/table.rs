@@ -108,6 +108,9 @@ pub struct UsedSequence {
     /// What would be dropped with it, but for defaults.
     #[serde(deserialize_with = "list")]
     pub dependents: Vec<String>,
+    /// Those of them that can draw from it.
+    #[serde(deserialize_with = "list")]
+    pub callers: Vec<String>,
 }
 
 /// A sequence, without its value.

@@ -27,12 +27,17 @@ fn of_sequence(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
         ));
         return;
     }
-    if !sequence.others.is_empty() {
-        let list = sequence.others.join(", ");
+    let mut others = sequence.others.clone();
+    // Of an identity, they are said with what its sequence is created again for.
+    if !sequence.is_identity {
+        others.extend(sequence.callers.iter().cloned());
+    }
+    if !others.is_empty() {
+        let list = others.join(", ");
         found.push(Blocker::state(
             format!("sequence \"{name}\" is shared"),
-            format!("Other columns draw from it: {list}."),
-            "Give those another default first: the sequence returns nothing after the conversion.",
+            format!("Others can draw from it: {list}."),
+            "Give columns and domains another default first, and drop the rest: the sequence returns nothing after the conversion.",
         ));
     }
     if let Some(owner) = &sequence.owned_by

@@ -246,3 +246,61 @@ fn limits_on_locks_are_said_before() {
         "{found}"
     );
 }
+
+/// The sequence of before returns nothing after a conversion: what else has it would fail then, not only the defaults of columns.
+#[test]
+fn all_that_has_the_sequence_is_named() {
+    let server = Server::start("shared sequences");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE wide (id bigserial PRIMARY KEY, n int); CREATE TABLE narrow (id serial PRIMARY KEY, n int); CREATE TABLE log (id bigint, n int)");
+    for table in ["wide", "narrow"] {
+        let plan = format!("mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)')");
+        let draw = format!("nextval('{table}_id_seq')");
+        for (make, name, drop) in [
+            (
+                format!("CREATE DOMAIN drawn AS bigint DEFAULT {draw}"),
+                "type public.drawn",
+                "DROP DOMAIN drawn",
+            ),
+            (
+                format!(
+                    "CREATE RULE logged AS ON INSERT TO {table} DO ALSO INSERT INTO log VALUES ({draw}, new.n)"
+                ),
+                "rule logged on table",
+                "DROP RULE logged ON",
+            ),
+            (
+                format!("CREATE VIEW shown AS SELECT {draw}"),
+                "view public.shown",
+                "DROP VIEW shown",
+            ),
+            (
+                format!("CREATE FUNCTION draws() RETURNS bigint BEGIN ATOMIC SELECT {draw}; END"),
+                "function public.draws()",
+                "DROP FUNCTION draws()",
+            ),
+        ] {
+            session.run(&make);
+            let found = blockers(&mut session, &plan);
+            assert!(
+                found.contains(&format!("sequence \"{table}_id_seq\" is shared"))
+                    && found.contains(name),
+                "{make}: {found}"
+            );
+            let table = if drop.ends_with(" ON") { table } else { "" };
+            session.run(&format!("{drop} {table}"));
+        }
+        // What reads its row alone goes on.
+        session.run(&format!(
+            "CREATE VIEW reads AS SELECT last_value FROM {table}_id_seq"
+        ));
+        assert_eq!(blockers(&mut session, &plan), "");
+        session.run(&format!(
+            "CREATE OR REPLACE VIEW reads AS SELECT last_value FROM {table}_id_seq WHERE {draw} > 0"
+        ));
+        let found = blockers(&mut session, &plan);
+        assert!(found.contains("view public.reads"), "{found}");
+        session.run("DROP VIEW reads");
+        assert_eq!(blockers(&mut session, &plan), "");
+    }
+}
