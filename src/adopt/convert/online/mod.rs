@@ -13,6 +13,7 @@ mod lacks;
 mod meanings;
 mod notes;
 mod obstacles;
+mod orphans;
 mod rehearsal;
 pub mod script;
 mod swap;

@@ -10,12 +10,14 @@ use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::meanings;
 use crate::adopt::convert::online::notes;
+use crate::adopt::convert::online::orphans;
 use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
-use crate::adopt::convert::table::TargetTable;
+use crate::adopt::convert::table::{SequenceRules, TargetTable};
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
+use std::collections::HashSet;
 
 /// Bytes per microsecond that it is estimated to take to write every row.
 const WRITES: i64 = 10;
@@ -26,6 +28,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = Vec::from_iter(checks::of_isolation());
     last.extend(checks::of_last_step(table));
+    last.extend(orphans::blockers(closure));
     let left = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -60,6 +63,9 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         return rows;
     }
     blockers.splice(..0, before);
+    // What is of the tables is of the last step as well.
+    let mut said = HashSet::new();
+    blockers.retain(|row| said.insert(row.note.clone()));
     if !blockers.is_empty() {
         return blockers;
     }
@@ -223,7 +229,8 @@ fn obstacles(
     parts: &[SwappedColumn<'_>],
     is_ready: bool,
 ) -> Vec<PlanRow> {
-    let mut found: Vec<Blocker> = closure.blockers(table, is_ready);
+    let mut found = orphans::blockers(closure);
+    found.extend(closure.blockers(table, is_ready));
     for (_, part) in parts {
         found.extend(checks::of_row_security(part));
         found.extend(checks::of_sequences(part));
@@ -296,54 +303,40 @@ fn swapping(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
 }
 
 /// Returns the steps that end the way back.
-fn cleanup(closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
-    let mut rows = Vec::new();
-    // What a break would lose sight of comes first.
-    for (member, of) in parts {
-        for sequence in of
-            .sequences
-            .iter()
-            .filter(|sequence| sequence.is_owned || sequence.is_identity)
-        {
-            let rules = &sequence.rules;
-            if [i64::from(i16::MAX), i64::from(i32::MAX)].contains(&rules.max) {
-                rows.push(widen(member, &rules.quoted()));
-            }
-        }
+fn cleanup(closure: &Closure, parts: &[SwappedColumn<'_>]) -> Option<PlanRow> {
+    let mut widened = Vec::new();
+    for (_, of) in parts {
+        let sequences = of.sequences.iter();
+        let sequences = sequences.filter(|sequence| sequence.is_owned || sequence.is_identity);
+        widened.extend(sequences.filter_map(|sequence| widen(&sequence.rules)));
     }
     let kept = |member| (member, Direction::There.kept(member));
     let kept = parts.iter().map(|(member, _)| kept(member));
     // Before the swap, the successors are those that it gives their names.
     let is_begun = closure.is_swapped();
-    rows.extend(drop_shadows(closure, kept.collect(), is_begun));
-    rows
+    drop_shadows(closure, kept.collect(), is_begun, &widened)
 }
 
-/// Returns the step that gives a sequence the type of the column that draws from it.
-fn widen(member: &LinkedColumn, name: &str) -> PlanRow {
-    let table = member.quoted_table();
-    let most = i64::MAX;
-    let statements = [
-        blocks::refuse_undone(member, &Direction::There.kept(member)),
-        format!("ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {most}"),
-    ];
-    // Clients that draw from the sequence wait behind its lock for what is left of the time of the table's.
-    let mode = "SHARE UPDATE EXCLUSIVE";
-    let command = blocks::retried(&member.quoted_owner(), mode, &[&table], &statements);
-    PlanRow::runs("cleanup", command).locking(name, "SHARE ROW EXCLUSIVE")
+/// Returns the statement that gives a sequence the type of the column that draws from it.
+fn widen(rules: &SequenceRules) -> Option<String> {
+    let is_narrow = [i64::from(i16::MAX), i64::from(i32::MAX)].contains(&rules.max);
+    let (name, most) = (rules.quoted(), i64::MAX);
+    is_narrow.then(|| format!("ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {most}"))
 }
 
-/// Returns the step that drops shadows, with the constraints that a way has begun with: all at once, as a way back for some of the
-/// columns is none.
+/// Returns the step that drops shadows, with the constraints that a way has begun with, after other statements: all at once, as a way
+/// back for some of the columns is none, and one with a sequence of another type is not the way to what was before.
 fn drop_shadows(
     closure: &Closure,
     shadows: Vec<(&LinkedColumn, String)>,
     is_begun: bool,
+    first: &[String],
 ) -> Option<PlanRow> {
     let there = shadows
         .iter()
         .map(|(member, shadow)| blocks::refuse_undone(member, shadow));
     let mut drop = Vec::from_iter(there);
+    drop.extend_from_slice(first);
     if is_begun {
         let keys = closure.keys.iter().filter(|key| key.built.is_some());
         let keys = keys.map(|key| (key.relation, successor_key(key)));
@@ -371,7 +364,7 @@ fn abandon(closure: &Closure) -> Vec<PlanRow> {
     let shadows = closure.changed().filter(|member| member.new_type.is_some());
     let shadows = shadows.map(|member| (member, member.new_name()));
     let nothing = "Nothing has been begun: there is nothing to take back.";
-    let drop = drop_shadows(closure, shadows.collect(), true);
+    let drop = drop_shadows(closure, shadows.collect(), true, &[]);
     vec![drop.unwrap_or_else(|| PlanRow::says("check", nothing))]
 }
 
