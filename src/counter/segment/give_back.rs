@@ -16,6 +16,7 @@ use crate::counter::segment::slots;
 use crate::pg::backend::{orphan, recovery};
 use crate::pg::error;
 use crate::pg::machine::{clock, server};
+use crate::pg::sequence::Sequence;
 use crate::pg::worker::deadline::TimeLimit;
 use crate::pg::worker::mailbox::WorkerKind;
 use crate::pg::worker::transaction::attempt;
@@ -85,7 +86,7 @@ fn give_all_back() {
 }
 
 fn give_back(page: &LeftPage) {
-    if let Some(mut sequence) = page.file.open(page.position) {
+    if let Some(mut sequence) = Sequence::of_file(page.file, page.position) {
         sequence.update_then(|found, logged| page.without_unissued(found, logged), |_| ());
     }
 }

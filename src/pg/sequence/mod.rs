@@ -4,7 +4,7 @@
 //! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
 //! those in memory.
 
-mod file;
+mod page;
 
 use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
@@ -19,22 +19,8 @@ use pgrx::pg_sys::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 
-pub use file::File;
-
-/// The only row of a sequence; see `FormData_pg_sequence_data`.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub struct SequenceRow {
-    /// The last value issued, or the next one when none was.
-    pub last_value: i64,
-    /// How many logged values are left.
-    pub log_count: i64,
-    /// True if `last_value` was issued.
-    pub is_called: bool,
-}
-
-/// `SEQ_MAGIC` of sequence.c, at the end of the page.
-const MAGIC: u32 = 0x1717;
+pub use page::{File, SequenceRow};
+use page::{MAGIC, MAIN, NOBODYS, position_of, row_of};
 
 /// A permanent sequence, open and locked. Closed and unlocked when dropped, before the transaction ends.
 pub struct Sequence {
@@ -156,6 +142,30 @@ impl Sequence {
         // SAFETY: a call without preconditions. The transaction releases the lock.
         unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
         Self::open(oid, Lock::Alone)
+    }
+
+    /// Opens the page in a file of any database, if it is there and was changed last at `position`: so it is the page of a
+    /// sequence of which the caller knows that. Without a lock: **no session may be altering or dropping it**.
+    pub fn of_file(file: File, position: Position) -> Option<Self> {
+        let place = file.place();
+        // SAFETY: looks for the file, and at how long it is. An entry without a catalog behind it serves to read and to log
+        // the page of a permanent relation; the server makes such for itself. It is freed when the value is dropped.
+        unsafe {
+            let storage = pg_sys::smgropen(place, NOBODYS);
+            if !pg_sys::smgrexists(storage, MAIN) || pg_sys::smgrnblocks(storage, MAIN) == 0 {
+                return None;
+            }
+            let sequence = Self {
+                relation: pg_sys::CreateFakeRelcacheEntry(place),
+                lock: None,
+                pin: None,
+            };
+            let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
+            pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
+            let is_it = position_of(pg_sys::BufferGetPage(buffer)) == position;
+            pg_sys::UnlockReleaseBuffer(buffer);
+            is_it.then_some(sequence)
+        }
     }
 
     /// Returns the tablespace of the page's file.
@@ -327,30 +337,4 @@ impl Drop for Sequence {
             }
         }
     }
-}
-
-/// Returns the row of a sequence's page.
-///
-/// # Safety
-/// `page` is of a sequence, and stays locked while the result is used.
-unsafe fn row_of(page: pg_sys::Page) -> *mut SequenceRow {
-    // SAFETY: a sequence's page has one tuple; its header has the offset of its data.
-    unsafe {
-        let item = pg_sys::PageGetItemId(page, 1);
-        let tuple = pg_sys::PageGetItem(page, item).cast::<u8>();
-        let header = tuple.cast::<pg_sys::HeapTupleHeaderData>();
-        tuple
-            .add(usize::from((*header).t_hoff))
-            .cast::<SequenceRow>()
-    }
-}
-
-/// Returns the WAL position of the last change to a page; macro `PageGetLSN`.
-///
-/// # Safety
-/// `page` is locked.
-unsafe fn position_of(page: pg_sys::Page) -> Position {
-    // SAFETY: every page begins with the position, its upper half first.
-    let [upper, lower] = unsafe { page.cast::<[u32; 2]>().read() };
-    u64::from(upper) << 32 | u64::from(lower)
 }

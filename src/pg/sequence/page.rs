@@ -1,8 +1,27 @@
-//! The file of a sequence's page, without the sequence.
+//! The page of a sequence and its file, without the sequence.
 
-use super::{BUFFER_LOCK_SHARE, MAGIC, Position, Sequence, SequenceRow, position_of, row_of};
 use crate::pg::catalog::{extension, relation};
+use crate::pg::machine::wal::Position;
 use pgrx::pg_sys;
+#[cfg(not(feature = "pg19"))]
+use pgrx::pg_sys::BUFFER_LOCK_SHARE;
+#[cfg(feature = "pg19")]
+use pgrx::pg_sys::BufferLockMode::BUFFER_LOCK_SHARE;
+
+/// The only row of a sequence; see `FormData_pg_sequence_data`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct SequenceRow {
+    /// The last value issued, or the next one when none was.
+    pub last_value: i64,
+    /// How many logged values are left.
+    pub log_count: i64,
+    /// True if `last_value` was issued.
+    pub is_called: bool,
+}
+
+/// `SEQ_MAGIC` of sequence.c, at the end of the page.
+pub(super) const MAGIC: u32 = 0x1717;
 
 /// The file of a sequence's page.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +37,8 @@ type Place = pg_sys::RelFileNode;
 type Place = pg_sys::RelFileLocator;
 
 /// `InvalidBackendId`: the file is not of a temporary relation.
-const NOBODYS: i32 = -1;
-const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
+pub(super) const NOBODYS: i32 = -1;
+pub(super) const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
 impl File {
     /// Returns the file that a relation of this database has now.
@@ -51,31 +70,7 @@ impl File {
         }
     }
 
-    /// Opens the page in a file of any database, if it is there and was changed last at `position`: so it is the page of a
-    /// sequence of which the caller knows that. Without a lock: **no session may be altering or dropping it**.
-    pub fn open(self, position: Position) -> Option<Sequence> {
-        let place = self.place();
-        // SAFETY: looks for the file, and at how long it is. An entry without a catalog behind it serves to read and to log
-        // the page of a permanent relation; the server makes such for itself. It is freed when the value is dropped.
-        unsafe {
-            let storage = pg_sys::smgropen(place, NOBODYS);
-            if !pg_sys::smgrexists(storage, MAIN) || pg_sys::smgrnblocks(storage, MAIN) == 0 {
-                return None;
-            }
-            let sequence = Sequence {
-                relation: pg_sys::CreateFakeRelcacheEntry(place),
-                lock: None,
-                pin: None,
-            };
-            let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
-            pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
-            let is_it = position_of(pg_sys::BufferGetPage(buffer)) == position;
-            pg_sys::UnlockReleaseBuffer(buffer);
-            is_it.then_some(sequence)
-        }
-    }
-
-    fn place(self) -> Place {
+    pub(super) fn place(self) -> Place {
         #[cfg(feature = "pg15")]
         return Place {
             spcNode: self.tablespace.into(),
@@ -89,4 +84,30 @@ impl File {
             relNumber: self.number.into(),
         }
     }
+}
+
+/// Returns the row of a sequence's page.
+///
+/// # Safety
+/// `page` is of a sequence, and stays locked while the result is used.
+pub(super) unsafe fn row_of(page: pg_sys::Page) -> *mut SequenceRow {
+    // SAFETY: a sequence's page has one tuple; its header has the offset of its data.
+    unsafe {
+        let item = pg_sys::PageGetItemId(page, 1);
+        let tuple = pg_sys::PageGetItem(page, item).cast::<u8>();
+        let header = tuple.cast::<pg_sys::HeapTupleHeaderData>();
+        tuple
+            .add(usize::from((*header).t_hoff))
+            .cast::<SequenceRow>()
+    }
+}
+
+/// Returns the WAL position of the last change to a page; macro `PageGetLSN`.
+///
+/// # Safety
+/// `page` is locked.
+pub(super) unsafe fn position_of(page: pg_sys::Page) -> Position {
+    // SAFETY: every page begins with the position, its upper half first.
+    let [upper, lower] = unsafe { page.cast::<[u32; 2]>().read() };
+    u64::from(upper) << 32 | u64::from(lower)
 }
