@@ -290,7 +290,7 @@ fn all_that_has_the_sequence_is_named() {
             let table = if drop.ends_with(" ON") { table } else { "" };
             session.run(&format!("{drop} {table}"));
         }
-        // What reads its row alone goes on.
+        // A view that reads its row alone blocks nothing.
         session.run(&format!(
             "CREATE VIEW reads AS SELECT last_value FROM {table}_id_seq"
         ));
