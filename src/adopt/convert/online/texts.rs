@@ -25,9 +25,11 @@ pub fn fixed<T>(work: impl FnOnce() -> T) -> T {
     guc::with(&SETTINGS, work)
 }
 
-/// Returns the settings and their values, as rows of VALUES.
+/// Returns the settings of a script and their values, as rows of VALUES.
 pub fn rows() -> String {
-    let all = std::iter::once((c"search_path", SEARCH_PATH)).chain(SETTINGS);
+    // Queries of the catalogs run under locks, and to compile one takes seconds.
+    let of_queries = [(c"search_path", SEARCH_PATH), (c"jit", c"off")];
+    let all = of_queries.into_iter().chain(SETTINGS);
     let rows = all.map(|(name, value)| {
         let [name, value] = [name, value].map(CStr::to_string_lossy);
         format!("('{name}', '{value}')")
