@@ -10,7 +10,7 @@ const BACK: &str = "mint.convert_plan('t', 'id', NULL)";
 /// All settings that the server prints or reads values by.
 const HOSTILE: &str = "SET extra_float_digits = -15; SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Shanghai'; SET IntervalStyle = 'sql_standard';
     SET array_nulls = off; SET bytea_output = 'escape'; SET lc_monetary = 'C'; SET xmloption = document; SET xmlbinary = hex;
-    SET quote_all_identifiers = on; SET transform_null_equals = on";
+    SET quote_all_identifiers = on; SET transform_null_equals = on; SET jit = on";
 /// PostgreSQL 19 refuses it.
 const NOT_CONFORMING: &str = "SET standard_conforming_strings = off";
 const OTHER: &str = "SET extra_float_digits = 0; SET DateStyle = 'German'; SET TimeZone = 'America/New_York'; SET IntervalStyle = 'iso_8601'";
