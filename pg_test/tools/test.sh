@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
-# FULL=1 runs the long form of those that have one, SMOKE=1 only a few of the stories
-# on servers and no tests of the code, ONLY=text the core's tests, files of pg_test/sql and
-# stories that have the text in their names, on a build that is not optimized. All parts run
-# even if one fails; the last line is the total.
+# FULL=1 runs the long form of those that have one. STORIES=some runs only a few of the
+# stories on servers and no tests of the code, STORIES=most leaves out the longest stories.
+# ONLY=text runs the core's tests, files of pg_test/sql and stories that have the text in their
+# names, on a build that is not optimized. All parts run even if one fails; the last line is the
+# total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
-if [ -n "${SMOKE:-}" ]; then need_rust; else need_cargo_pgrx; fi
+some=
+if [ "${STORIES:-}" = some ]; then some=1; fi
+if [ -n "$some" ]; then need_rust; else need_cargo_pgrx; fi
 need sudo faketime procps
 # For the story on Patroni, which makes network namespaces.
 if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
@@ -70,8 +73,19 @@ cluster() {
 }
 
 # What depends most on the version of the server: its files, its catalogs, its planner, its shutdown, its log and its workers.
-SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
+SOME_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
     counter::restarts counter::commit_order managed:: planner::differences registry::members registry::trust uuid:: readme::"
+# What takes longest, and depends on it least: faults between servers, and messages of any length.
+LONGEST_STORIES="registry::access registry::assigned registry::attacks registry::copies registry::outages registry::restarts registry::settings
+    registry::unresponsive servers::every_fault servers::long_outages servers::point_in_time servers::short_outages hostile::long_arguments"
+
+# The arguments that choose among stories.
+chosen() {
+    case ${STORIES:-} in
+        some) echo "$SOME_STORIES" ;;
+        most) printf -- '--skip %s ' $LONGEST_STORIES ;;
+    esac
+}
 
 total() {
     echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
@@ -112,21 +126,21 @@ only() {
 if [ -n "${ONLY:-}" ]; then only; exit; fi
 
 # Independent of PostgreSQL: once is enough when several versions are tested.
-if [ -z "${CORE_TESTED:-}${SMOKE:-}" ]; then
+if [ -z "${CORE_TESTED:-}$some" ]; then
     part "core: unit tests and properties" core cargo test -p pg_mint_core --all-features
     part "core: loom, all interleavings" loom loom
 fi
 
 # The tests install a build of their own, which a running server would load.
 stop_demo "$major"
-if [ -z "${SMOKE:-}" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
+if [ -z "$some" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
 
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
 part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
-part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIES}
+part "PostgreSQL $major: servers" "cluster$major" cluster $(chosen)
 if [ -n "${FULL:-}" ]; then
     part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"
     part "PostgreSQL $major: Citus" "with_citus$major" "$TOOLS/citus.sh" "$major"

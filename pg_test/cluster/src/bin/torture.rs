@@ -51,8 +51,6 @@ const FLEET_FAULTS: usize = 15;
 const LEASE: u64 = 10;
 /// Two of each kind.
 const MEMBERS: usize = 6;
-/// How long a client of a fleet rests between two calls.
-const REST: Duration = Duration::from_millis(10);
 
 /// A run, and the statistics of it so far.
 struct Run {
@@ -203,7 +201,7 @@ impl Run {
         let Some(mut fleet) = fleet else {
             std::process::exit(1);
         };
-        let clients = fleet.clients().resting(REST);
+        let clients = fleet.clients();
         let answers = clients.while_minting(|| {
             for _ in 0..FLEET_FAULTS {
                 if self.left.is_empty() {

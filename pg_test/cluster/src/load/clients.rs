@@ -66,14 +66,14 @@ impl Clients {
     pub fn new(groups: Vec<Group>) -> Self {
         Self {
             groups,
-            rest: Duration::from_millis(2),
+            rest: Duration::from_millis(10),
             count: AtomicUsize::new(0),
             began: Instant::now(),
             stop: AtomicBool::new(false),
         }
     }
 
-    /// Changes how long each client rests after an answer with ids: 2 ms without this.
+    /// Changes how long each client rests after an answer with ids: 10 ms without this.
     #[must_use]
     pub fn resting(mut self, rest: Duration) -> Self {
         self.rest = rest;

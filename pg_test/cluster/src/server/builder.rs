@@ -53,6 +53,14 @@ impl Builder {
         self
     }
 
+    /// Has a step of the clock seen at the next start only, for sessions with timers: libfaketime would read its file in their
+    /// signal handlers too, which corrupts the memory of what these interrupt.
+    #[must_use]
+    pub fn clock_of_start(self) -> Self {
+        self.environment("FAKETIME_NO_CACHE", "0")
+            .environment("FAKETIME_CACHE_DURATION", "86400")
+    }
+
     /// Turns fsync on, as in production. Other servers here do without it: a killed process loses nothing that the
     /// operating system already has.
     #[must_use]
@@ -135,13 +143,13 @@ impl Builder {
 
     fn start_in_turn(self, turn: Option<Turn>) -> Server {
         let mut server = Server::in_new_directory(&self.name, turn, self.memory);
-        server.environment = self.environment;
         if self.on_disk {
             server.disk = Disk::mount(server.path());
         }
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
+        server.environment.extend(self.environment);
         match &self.wal_disk {
             None if self.distinct => server.initdb(&server.data(), &[]),
             None => server.fill_from_cache(),

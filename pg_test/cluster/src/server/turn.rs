@@ -5,7 +5,7 @@
 
 use crate::report::say;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread::{available_parallelism, current};
+use std::thread::{ThreadId, available_parallelism, current};
 use std::time::Instant;
 
 /// The longest stories, which do not wait for others: they would run alone at the end. Their names are those of the threads
@@ -14,7 +14,8 @@ const LONGEST: [&str; 1] = ["servers::every_fault::no_fault_mints_an_id_twice"];
 
 /// The stories that run and those that wait.
 struct Stories {
-    sharing: usize,
+    /// The threads of those that run.
+    running: Vec<ThreadId>,
     alone: bool,
     waiting_to_share: usize,
     waiting_to_be_alone: usize,
@@ -24,7 +25,7 @@ struct Stories {
 }
 
 static STORIES: Mutex<Stories> = Mutex::new(Stories {
-    sharing: 0,
+    running: Vec::new(),
     alone: false,
     waiting_to_share: 0,
     waiting_to_be_alone: 0,
@@ -45,15 +46,21 @@ fn limit() -> usize {
 
 /// Right of a story to run. Dropping it ends the turn.
 pub(crate) struct Turn {
+    story: ThreadId,
     alone: bool,
     began: Instant,
 }
 
 impl Turn {
-    /// Waits for a turn.
+    /// Waits for a turn. A story that waited for a second one would hold up the others, and itself for good if each has one.
     pub(crate) fn wait(alone: bool) -> Self {
+        let story = current().id();
         let first = current().name().is_some_and(|name| LONGEST.contains(&name));
         let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(
+            !stories.running.contains(&story),
+            "the story has a turn: start its other servers beside the first"
+        );
         *stories.waiting(alone, first) += 1;
         while !stories.may_start(alone, first) {
             stories = CHANGED
@@ -62,12 +69,10 @@ impl Turn {
         }
         *stories.waiting(alone, first) -= 1;
         stories.last_shared = !alone;
-        if alone {
-            stories.alone = true;
-        } else {
-            stories.sharing += 1;
-        }
+        stories.alone = alone;
+        stories.running.push(story);
         Self {
+            story,
             alone,
             began: Instant::now(),
         }
@@ -88,15 +93,15 @@ impl Stories {
     /// part at each change of kind.
     fn may_start(&self, alone: bool, first: bool) -> bool {
         if first {
-            !self.alone && self.sharing < limit()
+            !self.alone && self.running.len() < limit()
         } else if self.waiting_to_be_first > 0 {
             false
         } else if alone {
             let others_first = self.last_shared && self.waiting_to_share > 0;
-            self.sharing == 0 && !self.alone && !others_first
+            self.running.is_empty() && !others_first
         } else {
             let others_first = !self.last_shared && self.waiting_to_be_alone > 0;
-            self.sharing < limit() && !self.alone && !others_first
+            self.running.len() < limit() && !self.alone && !others_first
         }
     }
 }
@@ -111,11 +116,8 @@ impl Drop for Turn {
             current().name().unwrap_or("a story")
         ));
         let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.alone {
-            stories.alone = false;
-        } else {
-            stories.sharing -= 1;
-        }
+        stories.running.retain(|story| *story != self.story);
+        stories.alone = false;
         drop(stories);
         CHANGED.notify_all();
     }

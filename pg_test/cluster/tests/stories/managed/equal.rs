@@ -12,7 +12,7 @@ fn pure_functions_answer_as_the_extension_does() {
     let arguments = std::env::var("MINT_ARGUMENTS")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or_else(|| count(100_000, 3_000));
+        .unwrap_or_else(|| count(100_000, 1_500));
     let seed = Rng::from_environment().below(1_000_000);
     let server = Server::start("equal functions");
     let mut session = server.connect("postgres");

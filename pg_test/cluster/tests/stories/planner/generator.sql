@@ -334,7 +334,7 @@ DECLARE
         ELSE differ.pick('b.n = a.n', 'b.n = a.n AND ' || on_b, 'b.n = a.n AND ' || on_a) END;
 BEGIN
     -- An order among foreign ids depends on whether their times are asked for.
-    IF random() < 0.3 AND NOT (foreign_a AND a LIKE 'snowflake%') THEN RETURN differ.ordered(a, known_a, on_a, more_a); END IF;
+    IF random() < coalesce(current_setting('differ.ordered', true)::float8, 0.3) AND NOT (foreign_a AND a LIKE 'snowflake%') THEN RETURN differ.ordered(a, known_a, on_a, more_a); END IF;
     CASE differ.below(16)
         WHEN 0, 1, 2, 3 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s) r', on_a);
         WHEN 4 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s AND %s) r', on_a, more_a);

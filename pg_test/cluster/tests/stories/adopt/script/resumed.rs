@@ -100,7 +100,7 @@ fn a_subscriber_follows_the_script() {
     let publisher = Server::build("publisher of a script")
         .conf("wal_level = logical")
         .start();
-    let subscriber = Server::start("subscriber of a script");
+    let subscriber = Server::build("subscriber of a script").start_beside(&publisher);
     let tables = "CREATE TABLE customer (id serial PRIMARY KEY, name text);
         CREATE TABLE orders (id serial PRIMARY KEY, customer int REFERENCES customer)";
     let mut here = publisher.connect("postgres");
