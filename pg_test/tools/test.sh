@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
 # FULL=1 runs the long form of those that have one. STORIES=some runs only a few of the
-# stories on servers and no tests of the code, STORIES=most leaves out the longest stories.
+# stories on servers and no tests of the code, STORIES=most leaves out the longest stories and
+# the tests inside the server.
 # ONLY=text runs the core's tests, files of pg_test/sql and stories that have the text in their
 # names, on a build that is not optimized. All parts run even if one fails; the last line is the
 # total.
@@ -10,9 +11,7 @@ set -euo pipefail
 
 major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
-some=
-if [ "${STORIES:-}" = some ]; then some=1; fi
-if [ -n "$some" ]; then need_rust; else need_cargo_pgrx; fi
+if [ -n "${STORIES:-}" ]; then need_rust; else need_cargo_pgrx; fi
 need sudo faketime procps
 # For the story on Patroni, which makes network namespaces.
 if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
@@ -126,14 +125,14 @@ only() {
 if [ -n "${ONLY:-}" ]; then only; exit; fi
 
 # Independent of PostgreSQL: once is enough when several versions are tested.
-if [ -z "${CORE_TESTED:-}$some" ]; then
+if [ -z "${CORE_TESTED:-}${STORIES:-}" ]; then
     part "core: unit tests and properties" core cargo test -p pg_mint_core --all-features
     part "core: loom, all interleavings" loom loom
 fi
 
 # The tests install a build of their own, which a running server would load.
 stop_demo "$major"
-if [ -z "$some" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
+if [ -z "${STORIES:-}" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
 
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"

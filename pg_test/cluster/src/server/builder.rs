@@ -124,7 +124,7 @@ impl Builder {
     #[must_use]
     pub fn start_empty(self) -> Server {
         let turn = Turn::wait(self.alone);
-        self.start_in_turn(Some(turn))
+        self.start_in_turn(turn)
     }
 
     /// Starts the server without the extension, beside one that has the story's turn.
