@@ -286,7 +286,7 @@ BEGIN
 END $$;
 CREATE DOMAIN differ.id AS bigint;
 
--- A query of an order of times, or of what snowflake_decode says. Rows of equal times can have any order, and a LIMIT any of
+-- A query of an order of times, or of what snowflake_decode says: the one that differ.which says, if it is set. Rows of equal times can have any order, and a LIMIT any of
 -- them: so what is compared is what the order is by.
 CREATE FUNCTION differ.ordered(a text, known timestamptz[], on_a text, more_a text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -296,7 +296,7 @@ DECLARE
     list text := $q$SELECT coalesce(string_agg(concat_ws(' ', r), ','), '') FROM ($q$;
     decode text := replace(replace(at, 'snowflake_time(', 'snowflake_decode('), 'a.id', differ.pick('a.id', 'a.id::bigint'));
 BEGIN
-    CASE differ.below(CASE WHEN at LIKE 'snowflake%' THEN 12 ELSE 9 END)
+    CASE coalesce(nullif(current_setting('differ.which', true), '')::int, differ.below(CASE WHEN at LIKE 'snowflake%' THEN 12 ELSE 9 END))
         WHEN 0 THEN RETURN list || format('SELECT %s FROM differ.alpha a ORDER BY 1%s %s) r', at, way, rows);
         WHEN 1 THEN RETURN list || format('SELECT %s FROM differ.alpha a WHERE %s ORDER BY 1%s %s) r', at, on_a, way, rows);
         WHEN 2 THEN RETURN list || format('SELECT %s, a.n FROM differ.alpha a WHERE %s ORDER BY 1%s, a.n %s) r', at, on_a, way, rows);
@@ -334,7 +334,7 @@ DECLARE
         ELSE differ.pick('b.n = a.n', 'b.n = a.n AND ' || on_b, 'b.n = a.n AND ' || on_a) END;
 BEGIN
     -- An order among foreign ids depends on whether their times are asked for.
-    IF random() < coalesce(current_setting('differ.ordered', true)::float8, 0.3) AND NOT (foreign_a AND a LIKE 'snowflake%') THEN RETURN differ.ordered(a, known_a, on_a, more_a); END IF;
+    IF (random() < 0.3 OR current_setting('differ.which', true) <> '') AND NOT (foreign_a AND a LIKE 'snowflake%') THEN RETURN differ.ordered(a, known_a, on_a, more_a); END IF;
     CASE differ.below(16)
         WHEN 0, 1, 2, 3 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s) r', on_a);
         WHEN 4 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s AND %s) r', on_a, more_a);
