@@ -1,5 +1,6 @@
 -- Tables that foreign keys connect with others, which the server queries when it attaches or detaches a partition, with their
--- partitions: one jsonb, see src/adopt/partition/parent.rs. $1 has the oids of these others, $2 is their owner.
+-- partitions, and what these and $3 are partitions of, whose keys it reads as well: one jsonb, see src/adopt/partition/parent.rs.
+-- $1 has the oids of these others, $2 is their owner.
 WITH RECURSIVE
   -- How a role can use what another may. Since PostgreSQL 16, members might not.
   used AS (
@@ -19,9 +20,20 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = e.oid AND c.relkind = 'p'
     JOIN pg_inherits AS i ON i.inhparent = e.oid
   ),
+  above (oid) AS (
+    SELECT i.inhparent
+    FROM (SELECT $3::oid AS oid UNION SELECT e.oid FROM ends AS e) AS b
+    JOIN pg_class AS c ON c.oid = b.oid AND c.relispartition
+    JOIN pg_inherits AS i ON i.inhrelid = b.oid
+    UNION
+    SELECT i.inhparent
+    FROM above AS a
+    JOIN pg_class AS c ON c.oid = a.oid AND c.relispartition
+    JOIN pg_inherits AS i ON i.inhrelid = a.oid
+  ),
   owned AS (
     SELECT e.oid::int8 AS oid, pg_has_role(c.relowner, $2::oid, (TABLE used)) AS is_own
-    FROM ends AS e
+    FROM (SELECT e.oid FROM ends AS e UNION SELECT a.oid FROM above AS a) AS e
     JOIN pg_class AS c ON c.oid = e.oid
   )
 SELECT jsonb_build_object(

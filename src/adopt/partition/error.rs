@@ -72,20 +72,20 @@ pub fn other_owner(partition: &str, table: &str) -> ! {
         .raise()
 }
 
-/// Refuses a table of another role at the other end of a foreign key, with an object that this role can have written.
+/// Refuses a table of another role at the other end of a foreign key, or of which one is a partition, with an object that this
+/// role can have written.
 #[cold]
 #[track_caller]
 pub fn other_end(other: pg_sys::Oid, object: &str, table: &str) -> ! {
     let role = relation::owner(other).map_or_else(String::new, privilege::name_of);
     let other = sql::name_of(other);
-    let message = format!(
-        "table \"{other}\", which a foreign key connects with table \"{table}\", has another owner"
-    );
+    let message =
+        format!("table \"{other}\", which is connected with table \"{table}\", has another owner");
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .detail(format!(
             "Role \"{role}\" can have written {object}, which the server runs with the privileges of the owner of table \"{table}\" when a partition is attached or detached."
         ))
-        .hint("Drop it or the foreign key, or use ALTER TABLE ... OWNER TO to give both tables the same owner.")
+        .hint("Drop it, or the foreign key or partition that connects the tables, or use ALTER TABLE ... OWNER TO to give both tables the same owner.")
         .raise()
 }
 
@@ -343,6 +343,19 @@ pub fn counted_rows(partition: &str) -> ! {
     report(code, message)
         .detail("It has ids that are too small to contain a time, so its rows can be of any time.")
         .hint("If you keep its rows, use ALTER TABLE ... DETACH PARTITION. If they are all old, use DROP TABLE.")
+        .raise()
+}
+
+/// Raises the error of an old partition with one of its own that is being detached.
+#[cold]
+#[track_caller]
+pub fn detaching(table: &str, partition: &str) -> ! {
+    let message = format!(
+        "cannot drop old partition {partition}, from which table \"{table}\" is being detached"
+    );
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail("DROP TABLE would drop both.")
+        .hint("Use ALTER TABLE ... DETACH PARTITION ... FINALIZE.")
         .raise()
 }
 

@@ -89,14 +89,15 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
     parent.refuse_foreign(&[part.oid]);
     parent.refuse_connected(own, &[part.oid], millis);
     let counted = parent.counted_query(part);
-    let refuse_counted = || {
+    let refuse_rows = || {
+        Parent::refuse_detaching(part);
         let has = |query: &String| own.value_within(millis, query) == Some(true);
         if counted.as_ref().is_some_and(has) {
             error::counted_rows(&part.name);
         }
     };
     // First while clients write, which do not wait for a refusal.
-    refuse_counted();
+    refuse_rows();
     foreign::refuse_moved(part.oid, own.owner());
     let statements = remove(parent, part, false);
     /// How long other statements can wait behind it, with the foreign keys that refer to the table, whose rows the server reads.
@@ -108,7 +109,7 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
                 // What a client had inserted by then is committed now. The table first, as clients do.
                 own.lock_one(millis);
                 access::owned(part.oid).lock_alone(millis);
-                refuse_counted();
+                refuse_rows();
             }
             own.run_within(millis, statements.iter().map(String::as_str));
         },

@@ -106,7 +106,7 @@ struct AttachedTable {
     is_detaching: bool,
 }
 
-/// What foreign keys connect with tables.
+/// What foreign keys connect with tables, and what these are partitions of.
 #[derive(Deserialize)]
 struct Ends {
     /// Tables of roles with the privileges of the owner.
@@ -121,9 +121,10 @@ struct Ends {
 }
 
 impl Ends {
-    fn find(tables: &[pg_sys::Oid], owner: pg_sys::Oid) -> Self {
+    fn find(tables: &[pg_sys::Oid], owner: pg_sys::Oid, below: pg_sys::Oid) -> Self {
         let query = include_str!("../../../sql/adopt/partition_ends.sql");
-        let found = sql::read_now(query, &[tables.to_vec().into(), owner.into()]);
+        let arguments = [tables.to_vec().into(), owner.into(), below.into()];
+        let found = sql::read_now(query, &arguments);
         found.unwrap_or_else(|| impossible("no foreign keys"))
     }
 }
@@ -212,12 +213,13 @@ impl Parent {
 
     /// Raises an error if attaching or detaching a partition would plan, as the owner of the table, what another role has
     /// written: the server queries the tables at the other ends of foreign keys. Those of other roles are locked, so that their
-    /// owners add nothing until the transaction ends.
+    /// owners add nothing until the transaction ends, and all schemas if one of them is in that of another role: the queries
+    /// have names.
     pub fn refuse_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) {
         let tables = self.with(partitions);
         let mut locked = Vec::new();
         let ends = loop {
-            let ends = Ends::find(&tables, own.owner());
+            let ends = Ends::find(&tables, own.owner(), self.oid);
             let mut new = ends.others.clone();
             new.retain(|table| !locked.contains(table));
             if new.is_empty() {
@@ -226,8 +228,16 @@ impl Parent {
             own.lock_connected(&new, millis);
             locked.extend(new);
         };
+        let named = foreign::relations(&[&ends.own[..], &ends.others].concat());
+        if !foreign::among(&named, Held::ByName, own.owner()).is_empty() {
+            own.lock_schemas(millis);
+        }
+        self.refuse_written(ends, own.owner());
+    }
+
+    fn refuse_written(&self, ends: Ends, owner: pg_sys::Oid) {
         let types = foreign::types(ends.types);
-        if let Err(of) = foreign::refuse(&types, Held::ByOid, own.owner()) {
+        if let Err(of) = foreign::refuse(&types, Held::ByOid, owner) {
             let what = format!("foreign key of table \"{}\"", sql::name_of(self.oid));
             error::foreign_object(&what, of);
         }
@@ -236,7 +246,7 @@ impl Parent {
                 error::other_end(other, &object, &sql::name_of(self.oid));
             }
         }
-        let planned = casts::planned(&ends.own, own.owner());
+        let planned = casts::planned(&ends.own, owner);
         if let Some((object, of)) = planned.into_iter().next() {
             error::foreign_object(&object, of);
         }
@@ -255,6 +265,20 @@ impl Parent {
         }
         if let Some((object, of)) = casts::foreign(&tables, owner).into_iter().next() {
             error::foreign_object(&object, of);
+        }
+        self.refuse_written(Ends::find(&[], owner, self.oid), owner);
+    }
+
+    /// Raises an error if DROP TABLE of a partition would drop a table that is being detached from it: queries of the partition
+    /// do not see its rows.
+    pub fn refuse_detaching(part: &Partition) {
+        let query = "WITH RECURSIVE tree AS (
+                SELECT $1::oid AS oid
+                UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
+            )
+            SELECT to_jsonb(min(i.inhrelid::int8)) FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid WHERE i.inhdetachpending";
+        if let Some(detaching) = sql::read_now::<u32>(query, &[part.oid.into()]) {
+            error::detaching(&sql::name_of(detaching.into()), &part.name);
         }
     }
 

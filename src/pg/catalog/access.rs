@@ -347,6 +347,11 @@ impl Owned {
         lock_each(tables, pg_sys::ShareUpdateExclusiveLock, for_vacuum(millis));
     }
 
+    /// Locks the schemas of the database: none is made, changed or renamed until the transaction ends.
+    pub fn lock_schemas(&self, millis: i32) {
+        lock_each(&[pg_sys::NamespaceRelationId], pg_sys::ShareLock, millis);
+    }
+
     fn lock_tree(&self, mode: u32, millis: i32) {
         within(millis, || {
             let mode = mode.cast_signed();

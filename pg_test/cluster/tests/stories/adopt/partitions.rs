@@ -201,3 +201,40 @@ fn plans_take_over_from_pg_partman() {
         theirs.len()
     ));
 }
+
+/// Queries of a partition do not see a table that is being detached from it, which DROP TABLE would drop as well.
+#[test]
+fn what_is_being_detached_is_kept() {
+    let server = Server::start("a partition that is being detached");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE message (id bigint NOT NULL DEFAULT snowflake_next_id(5, 'twitter'), kind int) PARTITION BY RANGE (id)");
+    let old: String = session.one(
+        "SELECT format('CREATE TABLE old PARTITION OF message FOR VALUES FROM (MINVALUE) TO (%s) PARTITION BY LIST (kind)',
+             snowflake_min(date_trunc('month', now() - interval '3 months'), 'twitter'))",
+    );
+    session.run(&old);
+    session.run("CREATE TABLE one PARTITION OF old FOR VALUES IN (1); CREATE TABLE two PARTITION OF old FOR VALUES IN (2); INSERT INTO message VALUES (1, 1)");
+    session.run("CALL mint.partition_maintain('message', '1 month', 1, since => now() - interval '3 months')");
+    let mut reader = server.connect("postgres");
+    reader.run("BEGIN; SELECT count(*) FROM message");
+    session.run("SET statement_timeout = '300 ms'");
+    let refusal = session.refusal("ALTER TABLE old DETACH PARTITION one CONCURRENTLY");
+    assert_eq!(refusal.code, "57014", "{refusal}");
+    session.run("RESET statement_timeout");
+    reader.run("COMMIT");
+    let keep = "CALL mint.partition_maintain('message', '1 month', 1, keep => '2 months')";
+    for call in [
+        keep,
+        "SELECT count(*) FROM mint.partition_drop_plan('message', '2 months')",
+    ] {
+        let refusal = session.refusal(call);
+        assert_eq!(
+            refusal.message,
+            "cannot drop old partition public.old, from which table \"one\" is being detached"
+        );
+    }
+    session.run("ALTER TABLE old DETACH PARTITION one FINALIZE");
+    session.run(keep);
+    let left: i64 = session.one("SELECT count(*) FROM one");
+    assert_eq!(left, 1);
+}

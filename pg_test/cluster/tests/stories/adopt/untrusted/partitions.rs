@@ -98,9 +98,9 @@ fn foreign_keys_with_tables_of_another() {
             assert_not_sprung(&server, call);
             let refusal = refusal.expect_err(call);
             assert!(
-                refusal.message.starts_with(&format!(
-                    "table \"e.{other}\", which a foreign key connects"
-                )),
+                refusal
+                    .message
+                    .starts_with(&format!("table \"e.{other}\", which is connected")),
                 "{refusal}"
             );
         }
@@ -112,4 +112,60 @@ fn foreign_keys_with_tables_of_another() {
     assert_eq!(olds, 1);
     server.connect("postgres").run("GRANT alice TO bob");
     alice.run("CALL mint.partition_maintain('a.ev', '1 month', 1, '1 month')");
+}
+
+/// Partitions of a table of another role, whose key has an expression: the table itself, and the other end of a foreign key.
+#[test]
+fn keys_of_tables_above() {
+    let server = start("keys of tables above");
+    let mut root = server.connect("postgres");
+    root.run("CREATE SCHEMA a AUTHORIZATION alice; GRANT USAGE ON SCHEMA a TO bob");
+    let mut alice = server.connect_as("alice", "postgres");
+    alice.run(
+        "CREATE TABLE a.ev (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id); GRANT REFERENCES ON a.ev TO bob;
+         CREATE TABLE a.below (id bigint NOT NULL DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id);
+         CALL mint.partition_maintain('a.ev', '1 month', 1, since => now() - interval '2 months')",
+    );
+    root.run("ALTER TABLE a.below OWNER TO bob");
+    bob(&server).run(
+        "CREATE TABLE e.h (id bigint NOT NULL, r bigint) PARTITION BY RANGE ((id > 0 AND e.now()));
+         CREATE TABLE e.h1 PARTITION OF e.h FOR VALUES FROM (MINVALUE) TO (MAXVALUE) PARTITION BY RANGE (id);
+         CREATE TABLE e.h2 PARTITION OF e.h1 FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+         ALTER TABLE e.h1 ADD FOREIGN KEY (r) REFERENCES a.ev;
+         CREATE TABLE e.g (id bigint NOT NULL) PARTITION BY RANGE ((id > 0 AND e.now()));
+         ALTER TABLE e.g ATTACH PARTITION a.below FOR VALUES FROM (MINVALUE) TO (MAXVALUE)",
+    );
+    root.run("ALTER TABLE a.below OWNER TO alice");
+    for (call, above) in [
+        ("'a.ev', '1 month', 1, keep => '1 month'", "h"),
+        ("'a.ev', '1 month', 5", "h"),
+        ("'a.below', '1 month', 1", "g"),
+    ] {
+        for role in ["alice", "postgres"] {
+            let mut session = server.connect_as(role, "postgres");
+            let refusal = session.try_run(&format!("CALL mint.partition_maintain({call})"));
+            assert_not_sprung(&server, call);
+            let refusal = refusal.expect_err(call);
+            let expected = format!("table \"e.{above}\", which is connected");
+            assert!(refusal.message.starts_with(&expected), "{call}: {refusal}");
+        }
+    }
+}
+
+/// The server queries the other end of a foreign key by its name, which is another's while its schema is renamed.
+#[test]
+fn no_schema_is_renamed_meanwhile() {
+    let server = start("a schema that is renamed");
+    let mut root = server.connect("postgres");
+    root.run("CREATE SCHEMA a AUTHORIZATION alice; GRANT USAGE ON SCHEMA a TO bob; GRANT CREATE ON DATABASE postgres TO bob");
+    server.connect_as("alice", "postgres").run(
+        "CREATE TABLE a.ev (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id); GRANT REFERENCES ON a.ev TO bob",
+    );
+    let mut bob = bob(&server);
+    bob.run("CREATE TABLE e.other (r bigint REFERENCES a.ev)");
+    let make = "CALL mint.partition_maintain('a.ev', '1 month', 1, lock_timeout => '200 ms', retries => 0)";
+    bob.run("BEGIN; ALTER SCHEMA e RENAME TO e_of_before");
+    assert_eq!(root.refusal(make).code, "55P03");
+    bob.run("ROLLBACK");
+    root.run(make);
 }
