@@ -57,6 +57,10 @@ impl File {
         // SAFETY: looks for the page in memory. Pinned, it stays there, also when its file is removed, until it is released.
         unsafe {
             let storage = pg_sys::smgropen(place, NOBODYS);
+            // Looking for a page that is not in memory would raise an error without its file.
+            if !pg_sys::smgrexists(storage, MAIN) {
+                return None;
+            }
             let buffer = pg_sys::PrefetchSharedBuffer(storage, MAIN, 0).recent_buffer;
             if buffer == 0 || !pg_sys::ReadRecentBuffer(place, MAIN, 0, buffer) {
                 return None;

@@ -158,16 +158,17 @@ impl CeilingPage {
 pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
     let open = |oid| Sequence::open(oid, lock);
-    let sequence = ATTACHED.get().and_then(open).unwrap_or_else(|| {
-        extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
-            report(
-                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot generate ids without the ceiling of this database",
-            )
-            .detail("Sequence \"mint.time_ceiling\" does not exist.")
-            .hint("Use CREATE EXTENSION pg_mint in this database.")
-            .raise()
-        })
+    let find = || extension::find(SEQUENCE).and_then(open);
+    let found = ATTACHED.get().and_then(open).or_else(find);
+    // Again: the wait for its lock can have been for a transaction that has replaced it.
+    let sequence = found.or_else(find).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "cannot generate ids without the ceiling of this database",
+        )
+        .detail("Sequence \"mint.time_ceiling\" does not exist.")
+        .hint("Use CREATE EXTENSION pg_mint in this database.")
+        .raise()
     });
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
@@ -198,8 +199,7 @@ fn join() -> bool {
     joins
 }
 
-/// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised
-/// to them first, and written to disk.
+/// Makes this session mint under the ceiling of this page, which is raised to the bounds in shared memory first, on disk too.
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let slot = own_slot();
     let (oid, file) = sequence.identity();

@@ -52,6 +52,27 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
     assert_ascending(&all);
 }
 
+/// A session that meets the replacement before its end waits for it, and mints under the new ceiling.
+#[test]
+fn a_new_session_waits_for_a_replacement() {
+    let server = Server::start("waiting for a replacement");
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = vec![session.one(NEXT)];
+    // After the bounds that sessions join.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    session.run("BEGIN; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
+    let mut new = server.connect("postgres");
+    let id = std::thread::scope(|scope| {
+        let minting = scope.spawn(|| new.one::<i64>(NEXT));
+        let waits = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted";
+        server.until("the new session waits", || session.one(waits));
+        session.run("COMMIT");
+        minting.join().expect("an id")
+    });
+    all.push(id);
+    assert_ascending(&all);
+}
+
 /// An owner can poison the ceiling of one database, which affects no other.
 #[test]
 fn a_poisoned_ceiling_stays_in_its_database() {
