@@ -5,6 +5,7 @@ use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
+use crate::pg::backend::lock::LockedSchemas;
 use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::spi::Sees;
@@ -213,9 +214,15 @@ impl Parent {
 
     /// Raises an error if attaching or detaching a partition would plan, as the owner of the table, what another role has
     /// written: the server queries the tables at the other ends of foreign keys. Those of other roles are locked, so that their
-    /// owners add nothing until the transaction ends, and all schemas if one of them is in that of another role: the queries
-    /// have names.
-    pub fn refuse_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) {
+    /// owners add nothing until the transaction ends, and all schemas until the result is dropped if one is in that of another
+    /// role: the queries have names.
+    #[must_use]
+    pub fn refuse_connected(
+        &self,
+        own: &Owned,
+        partitions: &[pg_sys::Oid],
+        millis: i32,
+    ) -> Option<LockedSchemas> {
         let tables = self.with(partitions);
         let mut locked = Vec::new();
         let ends = loop {
@@ -229,10 +236,10 @@ impl Parent {
             locked.extend(new);
         };
         let named = foreign::relations(&[&ends.own[..], &ends.others].concat());
-        if !foreign::among(&named, Held::ByName, own.owner()).is_empty() {
-            own.lock_schemas(millis);
-        }
+        let of_others = foreign::among(&named, Held::ByName, own.owner());
+        let locked = (!of_others.is_empty()).then(|| own.lock_schemas(millis));
         self.refuse_written(ends, own.owner());
+        locked
     }
 
     fn refuse_written(&self, ends: Ends, owner: pg_sys::Oid) {

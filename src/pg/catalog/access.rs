@@ -11,7 +11,7 @@
 //!    means another relation.
 
 use crate::pg::backend::guc;
-use crate::pg::backend::lock::{self, for_vacuum, lock_each, within};
+use crate::pg::backend::lock::{self, LockedSchemas, for_vacuum, lock_each, within};
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::foreign::{self, Foreign, Held};
@@ -347,9 +347,9 @@ impl Owned {
         lock_each(tables, pg_sys::ShareUpdateExclusiveLock, for_vacuum(millis));
     }
 
-    /// Locks the schemas of the database: none is made, changed or renamed until the transaction ends.
-    pub fn lock_schemas(&self, millis: i32) {
-        lock_each(&[pg_sys::NamespaceRelationId], pg_sys::ShareLock, millis);
+    /// Locks all schemas of the database, while statements on the relation query others by their names.
+    pub fn lock_schemas(&self, millis: i32) -> LockedSchemas {
+        LockedSchemas::wait(millis)
     }
 
     fn lock_tree(&self, mode: u32, millis: i32) {

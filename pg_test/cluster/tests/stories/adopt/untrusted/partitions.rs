@@ -168,4 +168,9 @@ fn no_schema_is_renamed_meanwhile() {
     assert_eq!(root.refusal(make).code, "55P03");
     bob.run("ROLLBACK");
     root.run(make);
+    // The end of a step is enough, also in a transaction block.
+    let more = make.replace("1, lock", "3, lock");
+    root.run(&format!("BEGIN; {more}"));
+    bob.run("SET lock_timeout = '1 s'; CREATE SCHEMA of_bob");
+    root.run("COMMIT");
 }
