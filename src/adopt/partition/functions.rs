@@ -112,7 +112,7 @@ fn partition_drop_plan(
     );
     let cutoff = zone.before_now(keep).unwrap_or(Micros::MIN);
     let rows = old(&parent, cutoff).into_iter().flat_map(|part| {
-        Parent::refuse_detaching(part);
+        parent.refuse_detaching(part);
         let counted = parent.counted_query(part);
         let own = access::owned(table);
         if counted.is_some() {

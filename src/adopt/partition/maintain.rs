@@ -90,7 +90,7 @@ fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outc
     let _schemas = parent.refuse_connected(own, &[part.oid], millis);
     let counted = parent.counted_query(part);
     let refuse_rows = || {
-        Parent::refuse_detaching(part);
+        parent.refuse_detaching(part);
         let has = |query: &String| own.value_within(millis, query) == Some(true);
         if counted.as_ref().is_some_and(has) {
             error::counted_rows(&part.name);

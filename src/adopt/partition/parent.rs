@@ -278,13 +278,11 @@ impl Parent {
 
     /// Raises an error if DROP TABLE of a partition would drop a table that is being detached from it: queries of the partition
     /// do not see its rows.
-    pub fn refuse_detaching(part: &Partition) {
-        let query = "WITH RECURSIVE tree AS (
-                SELECT $1::oid AS oid
-                UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
-            )
-            SELECT to_jsonb(min(i.inhrelid::int8)) FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid WHERE i.inhdetachpending";
-        if let Some(detaching) = sql::read_now::<u32>(query, &[part.oid.into()]) {
+    pub fn refuse_detaching(&self, part: &Partition) {
+        let query = "SELECT to_jsonb(min(inhrelid::int8)) FROM pg_inherits
+            WHERE inhdetachpending AND inhparent = ANY ($1::oid[]) AND inhparent <> $2::oid";
+        let arguments = [self.with(&[part.oid]).into(), self.oid.into()];
+        if let Some(detaching) = sql::read_now::<u32>(query, &arguments) {
             error::detaching(&sql::name_of(detaching.into()), &part.name);
         }
     }
