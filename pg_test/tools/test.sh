@@ -12,7 +12,7 @@ set -euo pipefail
 major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 if [ -n "${STORIES:-}" ]; then need_rust; else need_cargo_pgrx; fi
-need sudo faketime procps
+need sudo procps
 # For the story on Patroni, which makes network namespaces.
 if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
 cd "$REPO"

@@ -27,7 +27,7 @@ if [ "${TORTURE:-}" = citus ]; then
 else
     pg_config=$("$TOOLS/postgres.sh" "${2:-$(default_major)}")
 fi
-need sudo faketime procps
+need sudo procps
 if [ -n "$ha" ]; then
     [ "$(id -u)" = 0 ] || die "HA=1 makes network namespaces, which takes root: run it as root"
     need patroni etcd-server iproute2

@@ -166,9 +166,7 @@ impl Run {
             return;
         }
         println!("server {server}: {}", settings.join(", "));
-        let Some(mut torture) = Torture::begin("torture", settings) else {
-            std::process::exit(1);
-        };
+        let mut torture = Torture::begin("torture", settings);
         for _ in 0..FAULTS {
             let (mut fault, clock) = (self.rng.pick(&Fault::ALL), self.rng.pick(&Clock::ALL));
             if fault == Fault::Failover && !settings.contains(&WIDE) {
@@ -196,11 +194,10 @@ impl Run {
         let rng = Rng::seeded(self.rng.below(1 << 30) as u64);
         let lease = std::env::var("MINT_LEASE").ok();
         let lease = lease.and_then(|lease| lease.parse().ok()).unwrap_or(LEASE);
-        let fleet = Registry::start("a registry", lease)
-            .and_then(|registry| Fleet::start(registry, MEMBERS, rng));
-        let Some(mut fleet) = fleet else {
+        let Some(registry) = Registry::start("a registry", lease) else {
             std::process::exit(1);
         };
+        let mut fleet = Fleet::start(registry, MEMBERS, rng);
         let clients = fleet.clients();
         let answers = clients.while_minting(|| {
             for _ in 0..FLEET_FAULTS {

@@ -33,7 +33,7 @@ pub struct Cluster {
 
 /// How long a leader key lasts that is not renewed: the shortest that Patroni allows.
 pub const TTL: Duration = Duration::from_secs(20);
-/// The node whose server has a clock that can be set. Only one: see [`crate::registry::fleet::WITH_CLOCK`].
+/// The node whose server has a clock that can be set.
 pub const WITH_CLOCK: usize = 2;
 const NODES: u8 = 3;
 /// Length of a lease in seconds: the default.
@@ -46,12 +46,6 @@ impl Cluster {
     /// Starts the cluster. `None`, with a message, where Patroni, etcd or the permission to make networks is missing.
     #[must_use]
     pub fn start(story: &str, mode: Mode) -> Option<Self> {
-        if installation::libfaketime().is_none() {
-            say(format!(
-                "SKIPPED {story}: libfaketime is not installed (package faketime)"
-            ));
-            return None;
-        }
         if !has_patroni() {
             say(format!(
                 "SKIPPED {story}: Patroni is not installed (package patroni)"

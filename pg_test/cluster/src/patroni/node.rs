@@ -1,6 +1,7 @@
 //! A machine of the cluster: Patroni and the server that it runs.
 
 use crate::patroni::network::Network;
+use crate::server::fake_clock::FakeClock;
 use crate::server::installation;
 use crate::server::session::{Refusal, Session};
 use crate::server::shared_memory::SharedMemory;
@@ -21,6 +22,8 @@ pub struct Node {
     pub name: String,
     pub address: Ipv4Addr,
     directory: PathBuf,
+    /// That of its server, if it can be set.
+    clock: Option<FakeClock>,
     /// What its server had when it was killed.
     memory: Mutex<SharedMemory>,
 }
@@ -46,15 +49,17 @@ impl Node {
         settings: &Settings<'_>,
         has_clock: bool,
     ) -> Self {
+        let directory = folder.join(format!("n{number}"));
+        fs::create_dir(&directory).expect("a directory");
         let node = Self {
             number,
             name: format!("n{number}"),
             address: network.address(number),
-            directory: folder.join(format!("n{number}")),
+            clock: has_clock.then(|| FakeClock::new(&directory)),
+            directory,
             memory: Mutex::default(),
         };
-        fs::create_dir(&node.directory).expect("a directory");
-        node.link_programs(has_clock);
+        node.link_programs();
         fs::write(node.configuration(), node.yaml(settings)).expect("a configuration");
         installation::give_to_server(&node.directory);
         node
@@ -62,21 +67,19 @@ impl Node {
 
     /// Makes the folder of the server's programs: links, and for a clock that can be set a script in place of `postgres`.
     /// Patroni recognizes its server by the start time in `postmaster.pid`: let the clock be right when the server starts.
-    fn link_programs(&self, has_clock: bool) {
+    fn link_programs(&self) {
         let folder = self.directory.join("programs");
         fs::create_dir(&folder).expect("a directory");
-        let library = installation::libfaketime().filter(|_| has_clock);
         for program in fs::read_dir(installation::programs()).expect("the server's programs") {
             let program = program.expect("a program").path();
             let place = folder.join(program.file_name().expect("its name"));
-            match &library {
-                Some(library) if place.ends_with("postgres") => {
-                    self.set_clock("+0");
+            match &self.clock {
+                Some(_) if place.ends_with("postgres") => {
+                    let variables = FakeClock::environment(&self.directory)
+                        .map(|(name, value)| format!("{name}='{value}'"))
+                        .join(" ");
                     let script = format!(
-                        "#!/bin/sh\nexec env LD_PRELOAD='{}' FAKETIME_TIMESTAMP_FILE='{}' FAKETIME_NO_CACHE=1 \
-                         FAKETIME_DONT_FAKE_MONOTONIC=1 '{}' \"$@\"\n",
-                        library.display(),
-                        self.directory.join("clock").display(),
+                        "#!/bin/sh\nexec env {variables} '{}' \"$@\"\n",
                         program.display()
                     );
                     fs::write(&place, script).expect("a script");
@@ -87,12 +90,9 @@ impl Node {
         }
     }
 
-    /// Sets the offset of the server's clock to the real one in seconds, if it can be set: see
-    /// [`crate::Server::set_clock`].
+    /// Sets the offset of the server's clock to the real one in seconds: see [`crate::Server::set_clock`].
     pub fn set_clock(&self, offset: &str) {
-        let next = self.directory.join("clock.next");
-        fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
-        fs::rename(&next, self.directory.join("clock")).expect("the clock can be set");
+        self.clock.as_ref().expect("a clock").set(offset);
     }
 
     fn configuration(&self) -> PathBuf {

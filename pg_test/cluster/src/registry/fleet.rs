@@ -27,9 +27,6 @@ pub struct Fleet {
     /// One for each member.
     pub(super) proxies: Vec<Proxy>,
     pub(super) members: Vec<Server>,
-    /// The member whose clock can be set. Only one: the handler of a timer, as of a deadline, reads the clock, which with
-    /// libfaketime allocates memory, and what it interrupts can be about to do the same.
-    pub(super) clocked: usize,
     /// The nodes that are assigned, by their members.
     assigned: Vec<(usize, i64)>,
     /// Earlier copies of the members' files, not started.
@@ -42,15 +39,13 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts the members. `None`, with a message, where libfaketime is not installed.
+    /// Starts the members.
     #[must_use]
-    pub fn start(registry: Registry, members: usize, mut rng: Rng) -> Option<Self> {
-        let clocked = rng.below(members);
+    pub fn start(registry: Registry, members: usize, rng: Rng) -> Self {
         let mut fleet = Self {
             registry,
             proxies: Vec::new(),
             members: Vec::new(),
-            clocked,
             assigned: Vec::new(),
             copies: Vec::new(),
             gone: Vec::new(),
@@ -60,10 +55,7 @@ impl Fleet {
         for number in 0..members {
             let kind = Kind::of(number);
             let name = format!("member {number}");
-            let mut builder = match number == clocked {
-                true => Server::build_with_clock(&name)?,
-                false => Server::build(&name),
-            };
+            let mut builder = Server::build_with_clock(&name);
             if kind == Kind::Assigned {
                 builder = builder.on_disk();
                 fleet.assigned.push((number, ASSIGNED_NODE + number as i64));
@@ -83,7 +75,7 @@ impl Fleet {
             first_id(member, ANY[0]);
             fleet.copies.push(member.twin("an old copy"));
         }
-        Some(fleet)
+        fleet
     }
 
     /// Assigns nodes in a registry that is new.

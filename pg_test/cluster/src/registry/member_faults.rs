@@ -98,7 +98,6 @@ impl MemberFault {
     pub(super) fn pick(self, fleet: &mut Fleet) -> Vec<usize> {
         let mut picked = fleet.pick_members();
         match self {
-            Self::Step(_) => vec![fleet.clocked],
             Self::TwinAndRestart | Self::TwinCutOff | Self::FileLost | Self::FileOld => {
                 picked.retain(|&number| Kind::of(number) == Kind::Assigned);
                 picked
@@ -127,16 +126,26 @@ impl MemberFault {
                 copies.iter().for_each(|(_, copy)| copy.start_again());
                 copies::run_beside(fleet, copies, clients, longer);
             }
+            Self::Step(by) => {
+                let set = |offset: &str| {
+                    numbers
+                        .iter()
+                        .for_each(|&number| fleet.members[number].set_clock(offset));
+                };
+                set(&format!("{:+.3}", by as f64 / 1e3));
+                sleep(longer);
+                set("+0");
+            }
             Self::Promotion => copies::promote(fleet, numbers, clients, longer),
             Self::TwinAndRestart => disk_copies::restart_registry(fleet, numbers, clients),
             Self::TwinCutOff => disk_copies::run_cut_off(fleet, numbers, clients),
             _ => numbers
                 .iter()
-                .for_each(|&number| self.strike_one(fleet, number, clients, longer)),
+                .for_each(|&number| self.strike_one(fleet, number, clients)),
         }
     }
 
-    fn strike_one(self, fleet: &mut Fleet, number: usize, clients: &Clients, longer: Duration) {
+    fn strike_one(self, fleet: &mut Fleet, number: usize, clients: &Clients) {
         let lease = fleet.registry.lease;
         let member = &mut fleet.members[number];
         match self {
@@ -156,11 +165,6 @@ impl MemberFault {
                 let ids = orphan(member, lease / 2);
                 member.start_again();
                 fleet.others.push(ids);
-            }
-            Self::Step(by) => {
-                member.set_clock(&format!("{:+.3}", by as f64 / 1e3));
-                sleep(longer);
-                member.set_clock("+0");
             }
             Self::Grant => {
                 member.stop_fast();
@@ -192,6 +196,7 @@ impl MemberFault {
             }
             Self::OldCopy => copies::replace(fleet, number, clients),
             Self::Freeze
+            | Self::Step(_)
             | Self::Clone
             | Self::Promotion
             | Self::TwinAndRestart

@@ -1,20 +1,17 @@
 //! The builder that starts servers with options.
 
-use crate::report::say;
-use crate::server::installation;
 use crate::server::machine::disk::Disk;
 use crate::server::machine::scarce_memory::ScarceMemory;
 use crate::server::machine::small_disk::SmallDisk;
 use crate::server::process::Server;
 use crate::server::turn::Turn;
-use std::path::PathBuf;
 
 /// Options of a server to be started.
 pub struct Builder {
     name: String,
     conf: Vec<String>,
     durable: bool,
-    faketime: Option<PathBuf>,
+    has_clock: bool,
     environment: Vec<(String, String)>,
     archiving: bool,
     wal_disk: Option<SmallDisk>,
@@ -46,19 +43,11 @@ impl Builder {
         }
     }
 
-    /// Adds a variable to the environment of the server, whose clock is not the test's.
+    /// Adds a variable to the environment of the server.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
-    }
-
-    /// Has a step of the clock seen at the next start only, for sessions with timers: libfaketime would read its file in their
-    /// signal handlers too, which corrupts the memory of what these interrupt.
-    #[must_use]
-    pub fn clock_of_start(self) -> Self {
-        self.environment("FAKETIME_NO_CACHE", "0")
-            .environment("FAKETIME_CACHE_DURATION", "86400")
     }
 
     /// Turns fsync on, as in production. Other servers here do without it: a killed process loses nothing that the
@@ -146,8 +135,8 @@ impl Builder {
         if self.on_disk {
             server.disk = Disk::mount(server.path());
         }
-        if let Some(library) = &self.faketime {
-            server.fake_clock(library);
+        if self.has_clock {
+            server.add_clock();
         }
         server.environment.extend(self.environment);
         match &self.wal_disk {
@@ -181,7 +170,7 @@ impl Server {
             name: name.to_owned(),
             conf: Vec::new(),
             durable: false,
-            faketime: None,
+            has_clock: false,
             environment: Vec::new(),
             archiving: false,
             wal_disk: None,
@@ -198,25 +187,18 @@ impl Server {
         Self::build(name).start()
     }
 
-    /// Returns a builder for a server whose clock the test sets ([`Server::set_clock`]). `None`, with a message, where
-    /// libfaketime is not installed.
+    /// Returns a builder for a server whose clock the test sets ([`Server::set_clock`]).
     #[must_use]
-    pub fn build_with_clock(name: &str) -> Option<Builder> {
-        let Some(library) = installation::libfaketime() else {
-            say(format!(
-                "SKIPPED {name}: libfaketime is not installed (package faketime)"
-            ));
-            return None;
-        };
-        Some(Builder {
-            faketime: Some(library),
+    pub fn build_with_clock(name: &str) -> Builder {
+        Builder {
+            has_clock: true,
             ..Self::build(name)
-        })
+        }
     }
 
     /// Starts a server whose clock the test sets; see [`Server::build_with_clock`].
     #[must_use]
-    pub fn start_with_clock(name: &str) -> Option<Self> {
-        Self::build_with_clock(name).map(Builder::start)
+    pub fn start_with_clock(name: &str) -> Self {
+        Self::build_with_clock(name).start()
     }
 }

@@ -1,69 +1,83 @@
-//! Clocks of servers that a test sets, by libfaketime.
+//! Clocks of servers that a test sets.
 
 use crate::server::process::Server;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::{File, copy};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// The library of clock.rs.
+const LIBRARY: &str = concat!(env!("OUT_DIR"), "/clock.so");
+
+/// A wall clock. It is a file with the offset to the real one, which servers map that preload a library beside it.
+pub(crate) struct FakeClock(File);
+
+impl FakeClock {
+    /// Makes a clock in a folder. It is right at first.
+    pub(crate) fn new(folder: &Path) -> Self {
+        copy(LIBRARY, folder.join("clock.so")).expect("the clock's library can be copied");
+        let clock = Self(File::create(folder.join("clock")).expect("the clock can be made"));
+        clock.set("+0");
+        clock
+    }
+
+    /// Opens the clock in a copy of a folder that has one.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let file = File::options().write(true).open(folder.join("clock"));
+        Self(file.expect("the clock can be opened"))
+    }
+
+    /// Returns the environment of a server whose clock is in a folder.
+    pub(crate) fn environment(folder: &Path) -> [(String, String); 2] {
+        [("LD_PRELOAD", "clock.so"), ("MINT_CLOCK", "clock")]
+            .map(|(name, file)| (name.to_owned(), folder.join(file).display().to_string()))
+    }
+
+    /// Sets the offset: see [`Server::set_clock`].
+    pub(crate) fn set(&self, offset: &str) {
+        let nanoseconds = nanoseconds(offset);
+        // A reader waits until the complement fits.
+        for (place, number) in [(0, nanoseconds), (8, !nanoseconds)] {
+            self.0
+                .write_all_at(&number.to_ne_bytes(), place)
+                .expect("the clock can be set");
+        }
+    }
+}
+
+/// Returns an offset in nanoseconds.
+fn nanoseconds(offset: &str) -> i64 {
+    const DAY: f64 = 86_400.0;
+    let (number, unit) = match (offset.strip_suffix('d'), offset.strip_suffix('y')) {
+        (Some(days), _) => (days, DAY),
+        (_, Some(years)) => (years, 365.0 * DAY),
+        _ => (offset, 1.0),
+    };
+    let number: f64 = number.parse().expect("an offset of the clock");
+    (number * unit * 1e9).round() as i64
+}
 
 impl Server {
-    pub(crate) fn fake_clock(&mut self, library: &Path) {
-        self.set_clock("+0");
-        let variable = |name: &str, value: String| (name.to_owned(), value);
-        self.environment = vec![
-            variable("LD_PRELOAD", library.display().to_string()),
-            variable(
-                "FAKETIME_TIMESTAMP_FILE",
-                self.home.path().join("clock").display().to_string(),
-            ),
-            // The server must see a step at its next reading of the clock, not seconds later.
-            variable("FAKETIME_NO_CACHE", "1".to_owned()),
-            // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
-            variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
-        ];
+    /// Gives this server a fake clock, before it starts.
+    pub(crate) fn add_clock(&mut self) {
+        self.clock = Some(FakeClock::new(self.path()));
+        self.environment
+            .extend(FakeClock::environment(self.home.path()));
     }
 
-    pub(crate) fn has_fake_clock(&self) -> bool {
-        let is_preload = |(name, _): &(String, String)| name == "LD_PRELOAD";
-        self.environment.iter().any(is_preload)
-    }
-
-    /// Writes a script that runs `postgres` with memory of its own for libfaketime.
-    ///
-    /// libfaketime shares memory among all descendants of the first process that loaded it, here `pg_ctl`, and removes it
-    /// when that process ends. A `restore_command` that starts then would find it truncated and die of SIGBUS.
-    /// `pg_ctl` needs the same clock: it recognizes its server by the start time in `postmaster.pid`.
-    pub(crate) fn postgres_with_clock(&self) -> PathBuf {
-        let script = self.path().join("postgres.sh");
-        let postgres = self.programs().join("postgres");
-        let text = format!(
-            "#!/bin/sh\nexec env -u FAKETIME_SHARED '{}' \"$@\"\n",
-            postgres.display()
-        );
-        std::fs::write(&script, text).expect("the script can be written");
-        std::fs::set_permissions(&script, Permissions::from_mode(0o755))
-            .expect("the script can be made executable");
-        self.home.path().join("postgres.sh")
-    }
-
-    /// Gives this server a fake clock if `other` has one.
-    pub(crate) fn clock_like(&mut self, other: &Self) {
-        let preload =
-            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
-        if let Some(library) = other.environment.iter().find_map(preload) {
-            self.fake_clock(&library);
+    /// Gives this server a fake clock with an offset if `other` has one.
+    pub(crate) fn clock_like(&mut self, other: &Self, offset: &str) {
+        if other.clock.is_some() {
+            self.add_clock();
+            self.set_clock(offset);
         }
     }
 
-    fn clock_file(&self) -> PathBuf {
-        self.path().join("clock")
-    }
-
-    /// Sets the offset of the server's wall clock to the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`.
-    /// Running sessions see it at once. Sleep in the test: `pg_sleep` follows this clock.
+    /// Sets the offset of the server's wall clock to the real one, in seconds, days or years of 365 days: `"-3600"`, `"-0.001"`,
+    /// `"+3d"`, `"+2y"`, `"+0"`. Running sessions see it at once. Sleep in the test: `pg_sleep` follows this clock.
     pub fn set_clock(&self, offset: &str) {
-        let next = self.path().join("clock.next");
-        std::fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
-        // Renamed into place, so that no reader finds half a file.
-        std::fs::rename(&next, self.clock_file()).expect("the clock can be set");
+        self.clock
+            .as_ref()
+            .expect("a server with a clock")
+            .set(offset);
     }
 }

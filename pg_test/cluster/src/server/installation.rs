@@ -69,7 +69,7 @@ fn is_root() -> bool {
 
 /// Returns a command that runs a program of a tree as the server's user, in `directory`, with extra environment.
 ///
-/// The environment is set by `env`, so that only the server loads libfaketime and not `runuser` before it.
+/// The environment is set by `env`, so that only the server preloads a library and not `runuser` before it.
 pub fn program(
     programs: &Path,
     name: &str,
@@ -179,14 +179,4 @@ pub fn temporary_directory() -> PathBuf {
         return memory.to_owned();
     }
     std::env::temp_dir()
-}
-
-/// Returns the path of libfaketime, or `None` where it is not installed.
-pub fn libfaketime() -> Option<PathBuf> {
-    std::fs::read_dir("/usr/lib")
-        .ok()?
-        .flatten()
-        .map(|folder| folder.path().join("faketime/libfaketime.so.1"))
-        .chain([PathBuf::from("/usr/lib/faketime/libfaketime.so.1")])
-        .find(|library| library.exists())
 }

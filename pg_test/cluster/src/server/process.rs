@@ -1,6 +1,7 @@
 //! A private server: its files, its start and its sessions.
 
 use crate::report::say;
+use crate::server::fake_clock::FakeClock;
 use crate::server::installation;
 use crate::server::machine::disk::Disk;
 use crate::server::machine::namespaces::Namespaces;
@@ -19,6 +20,8 @@ use tempfile::TempDir;
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
 pub struct Server {
     name: String,
+    /// Closed before its file system is unmounted.
+    pub(crate) clock: Option<FakeClock>,
     /// Its file system, if it has one of its own: unmounted before the directory is removed.
     pub(crate) disk: Option<Disk>,
     directory: Arc<TempDir>,
@@ -27,7 +30,7 @@ pub struct Server {
     pub(crate) namespaces: Namespaces,
     /// The programs of its version.
     programs: PathBuf,
-    /// Environment of the postmaster: that of the fake clock, or empty.
+    /// Environment of the postmaster.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) wal_disk: Option<SmallDisk>,
     limit: Option<ScarceMemory>,
@@ -57,6 +60,7 @@ impl Server {
             namespaces: Namespaces::default(),
             programs: installation::programs().to_owned(),
             environment: Vec::new(),
+            clock: None,
             wal_disk: None,
             limit,
             memory: Mutex::default(),
@@ -138,9 +142,6 @@ impl Server {
     pub fn starts(&self) -> bool {
         let home = self.home.path();
         let mut pg_ctl = self.program("pg_ctl", &self.environment);
-        if self.has_fake_clock() {
-            pg_ctl.arg("-p").arg(self.postgres_with_clock());
-        }
         pg_ctl
             .arg("-D")
             .arg(home.join("data"))

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// How the paths of those of POSIX begin: the server's own, and those of libfaketime.
-const POSIX: [&str; 3] = [
-    "/dev/shm/PostgreSQL.", "/dev/shm/faketime_shm_", "/dev/shm/sem.faketime_sem_",
-];
+/// How the paths of those of POSIX begin.
+const POSIX: &str = "/dev/shm/PostgreSQL.";
 
 /// Segments of shared memory. Dropping it removes them from the machine; those that the server itself removed when it
 /// started again are gone already.
@@ -31,7 +29,7 @@ impl SharedMemory {
                 let (Some(inode), Some(path)) = (fields.next(), fields.next()) else {
                     continue;
                 };
-                if POSIX.iter().any(|prefix| path.starts_with(prefix)) {
+                if path.starts_with(POSIX) {
                     self.files.insert(path.to_owned());
                 } else if path.starts_with("/SYSV") {
                     self.ids.insert(inode.to_owned());

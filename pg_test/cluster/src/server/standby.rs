@@ -14,7 +14,7 @@ impl Server {
     #[must_use]
     pub fn standby(&self, name: &str) -> Self {
         let mut standby = Self::in_new_directory(name, None, None);
-        standby.clock_like(self);
+        standby.clock_like(self, "+0");
         self.base_backup(&standby.data(), &["-R"]);
         standby.configure("hot_standby = on");
         standby.start_again();
@@ -55,7 +55,7 @@ impl Server {
     #[must_use]
     pub fn copied(&self, name: &str) -> Self {
         let mut made = Self::in_new_directory(name, None, None);
-        made.clock_like(self);
+        made.clock_like(self, "+0");
         if self.file("postmaster.pid").exists() {
             self.base_backup(&made.data(), &[]);
         } else {
@@ -107,8 +107,7 @@ impl Server {
     #[must_use]
     pub fn restored(&self, name: &str, backup: Backup, target: &str, clock: &str) -> Self {
         let mut restored = Self::in_new_directory(name, None, None);
-        restored.clock_like(self);
-        restored.set_clock(clock);
+        restored.clock_like(self, clock);
         copy(&backup.0, &restored.data());
         restored.configure(&format!(
             "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
@@ -145,8 +144,7 @@ impl Server {
         };
         let mut newer = Self::in_new_directory(name, None, None);
         newer.set_programs(programs);
-        newer.clock_like(self);
-        newer.set_clock(clock);
+        newer.clock_like(self, clock);
         // Both have checksums, or neither; from 18 on they are the default.
         let is_default = |server: &Self| server.major() >= 18;
         let has_none = is_default(&newer) && !is_default(self);

@@ -3,19 +3,23 @@
 //! Stories spend most of their time waiting: for a lease, a window, a clock, a start. So several share the machine. A
 //! story that measures a wait or loads all cores runs alone ([`crate::server::builder::Builder::alone`]).
 
-use crate::report::say;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread::{ThreadId, available_parallelism, current};
-use std::time::Instant;
+use crate::report::{say, short_form};
+use std::process::{Command, exit};
+use std::sync::{Condvar, Mutex, Once, PoisonError};
+use std::thread::{Thread, available_parallelism, current, sleep, spawn};
+use std::time::{Duration, Instant};
 
 /// The longest stories, which do not wait for others: they would run alone at the end. Their names are those of the threads
 /// in which the test runner runs them.
 const LONGEST: [&str; 1] = ["servers::every_fault::no_fault_mints_an_id_twice"];
 
+/// How long a story can take in the short form: twice what the longest one takes on a slow machine.
+const ENDLESS: Duration = Duration::from_secs(12 * 60);
+
 /// The stories that run and those that wait.
 struct Stories {
-    /// The threads of those that run.
-    running: Vec<ThreadId>,
+    /// The threads of those that run, and when they began.
+    running: Vec<(Thread, Instant)>,
     alone: bool,
     waiting_to_share: usize,
     waiting_to_be_alone: usize,
@@ -46,7 +50,7 @@ fn limit() -> usize {
 
 /// Right of a story to run. Dropping it ends the turn.
 pub(crate) struct Turn {
-    story: ThreadId,
+    story: Thread,
     alone: bool,
     began: Instant,
 }
@@ -54,10 +58,10 @@ pub(crate) struct Turn {
 impl Turn {
     /// Waits for a turn. `None` if this thread has one already: if each story that runs waited for a second one, none would end.
     pub(crate) fn wait(alone: bool) -> Option<Self> {
-        let story = current().id();
-        let first = current().name().is_some_and(|name| LONGEST.contains(&name));
+        let story = current();
+        let first = story.name().is_some_and(|name| LONGEST.contains(&name));
         let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
-        if stories.running.contains(&story) {
+        if stories.has(&story) {
             return None;
         }
         *stories.waiting(alone, first) += 1;
@@ -69,16 +73,55 @@ impl Turn {
         *stories.waiting(alone, first) -= 1;
         stories.last_shared = !alone;
         stories.alone = alone;
-        stories.running.push(story);
+        let began = Instant::now();
+        stories.running.push((story.clone(), began));
+        static WATCH: Once = Once::new();
+        if short_form() {
+            WATCH.call_once(|| drop(spawn(watch)));
+        }
         Some(Self {
             story,
             alone,
-            began: Instant::now(),
+            began,
         })
     }
 }
 
+/// Ends the program when a story does not end, and says which one.
+fn watch() {
+    loop {
+        sleep(Duration::from_secs(10));
+        let stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let endless = |(_, began): &&(Thread, Instant)| began.elapsed() > ENDLESS;
+        if let Some((story, _)) = stories.running.iter().find(endless) {
+            // Where they wait, and whether they compute.
+            let processes = Command::new("ps")
+                .args(["-ww", "-C", "postgres", "-o"])
+                .arg("pid,ppid,stat,wchan:20,time,etime,args")
+                .output();
+            let processes = processes.map(|output| output.stdout).unwrap_or_default();
+            say(String::from_utf8_lossy(&processes));
+            say(format!(
+                "{} has not ended after {} s",
+                name(story),
+                ENDLESS.as_secs()
+            ));
+            exit(1);
+        }
+    }
+}
+
+fn name(story: &Thread) -> &str {
+    story.name().unwrap_or("a story")
+}
+
 impl Stories {
+    /// Returns whether a story runs.
+    fn has(&self, story: &Thread) -> bool {
+        let mut running = self.running.iter();
+        running.any(|(running, _)| running.id() == story.id())
+    }
+
     /// Returns the number of stories that wait, of this kind.
     fn waiting(&mut self, alone: bool, first: bool) -> &mut usize {
         match (first, alone) {
@@ -112,10 +155,11 @@ impl Drop for Turn {
             "[{:5.1} s{}] {}",
             self.began.elapsed().as_secs_f32(),
             if self.alone { ", alone" } else { "" },
-            current().name().unwrap_or("a story")
+            name(&self.story)
         ));
         let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
-        stories.running.retain(|story| *story != self.story);
+        let id = self.story.id();
+        stories.running.retain(|(story, _)| story.id() != id);
         stories.alone = false;
         drop(stories);
         CHANGED.notify_all();

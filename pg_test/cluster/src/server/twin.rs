@@ -1,5 +1,6 @@
 //! Copies of the disks of servers, which take themselves for their originals, and what servers see of the machine.
 
+use crate::server::fake_clock::FakeClock;
 use crate::server::process::Server;
 use std::fs::File;
 use std::io::Write;
@@ -19,6 +20,7 @@ impl Server {
         twin.disk = Some(disk.copied(twin.path()));
         twin.home = Arc::clone(&self.home);
         twin.environment.clone_from(&self.environment);
+        twin.clock = self.clock.as_ref().map(|_| FakeClock::open(twin.path()));
         // As after a crash of the machine.
         for stale in [
             "data/postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock", "log",

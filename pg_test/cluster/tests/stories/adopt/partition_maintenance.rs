@@ -11,7 +11,7 @@ pub(super) const PARENT: &str = "(id bigint PRIMARY KEY DEFAULT snowflake_next_i
 /// Clients insert, read and update, also through a foreign key, while partitions come and go. No statement takes a second.
 #[test]
 fn clients_wait_for_less_than_a_second() {
-    let server = Server::start("maintenance beside clients");
+    let server = Server::build("maintenance beside clients").alone().start();
     let mut session = server.connect("postgres");
     session.run(
         "CREATE TABLE kind (id int PRIMARY KEY); INSERT INTO kind SELECT generate_series(1, 10)",
@@ -205,10 +205,7 @@ fn runs_at_the_same_time_make_nothing_twice() {
 /// dropped, nothing old is kept, and bounds are midnights of the zone, also when it changes to daylight saving time.
 #[test]
 fn years_pass() {
-    let Some(builder) = Server::build_with_clock("maintenance over years") else {
-        return;
-    };
-    let server = builder.clock_of_start().start();
+    let server = Server::start_with_clock("maintenance over years");
     let mut session = server.connect("postgres");
     let cases = [
         ("monthly", "1 month", 2, "3 months", "Europe/Berlin"),
@@ -222,8 +219,6 @@ fn years_pass() {
     let mut day = 0;
     while day < count(1_100, 500) {
         server.set_clock(&format!("+{}", day * 86_400 + day % 7 * 3_600));
-        server.restart();
-        session = server.connect("postgres");
         for (table, every, ahead, keep, zone) in cases {
             session.run(&format!(
                 "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}', since => now() - interval '{keep}' - interval '1 year')"

@@ -368,13 +368,16 @@ fn a_table_that_is_dropped_meanwhile_does_not_exist() {
                 let mut session = server.connect("postgres");
                 while !ends.load(Ordering::Relaxed) {
                     let _ = session.try_run("CREATE TABLE x (id bigserial PRIMARY KEY)");
+                    // So that a call can meet it.
+                    thread::sleep(Duration::from_millis(2));
                     let _ = session.try_run("DROP TABLE x");
                 }
             });
         }
         let begun = Instant::now();
         let (mut bad, mut seen) = (BTreeSet::new(), 0);
-        while begun.elapsed() < Duration::from_secs(8) {
+        let lasts = |seen| Duration::from_secs(if seen == 0 { 60 } else { 8 });
+        while begun.elapsed() < lasts(seen) {
             for call in [
                 "convert_plan('x', 'id', 'snowflake_next_id(5)')",
                 "partition_plan('x', '1 month')",

@@ -64,9 +64,7 @@ fn the_ceiling_is_written_twice_a_second_while_minting_and_never_while_idle() {
 /// After the sequence is set back, the next raise writes the higher value again and logs that.
 #[test]
 fn a_sequence_set_back_is_raised_again() {
-    let Some(server) = Server::start_with_clock("set back") else {
-        return;
-    };
+    let server = Server::start_with_clock("set back");
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     let tamperings = [
@@ -96,9 +94,7 @@ fn a_sequence_set_back_is_raised_again() {
 /// The higher value is the previous ceiling, not the time of the lane that raises it: other lanes can be ahead.
 #[test]
 fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
-    let Some(server) = Server::start_with_clock("rewritten") else {
-        return;
-    };
+    let server = Server::start_with_clock("rewritten");
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(FAR);
     session.run("ALTER SEQUENCE mint.time_ceiling RESTART WITH 5");
@@ -113,9 +109,7 @@ fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
 /// A recreated ceiling starts above the old one, even if no id is minted before a crash.
 #[test]
 fn a_recreated_extension_remembers() {
-    let Some(server) = Server::start_with_clock("remembers") else {
-        return;
-    };
+    let server = Server::start_with_clock("remembers");
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
@@ -150,9 +144,7 @@ fn sessions_wait_for_an_open_alter_sequence() {
 /// During ALTER and DROP EXTENSION other sessions continue to mint, or get the error that it is gone.
 #[test]
 fn the_extension_is_moved_and_recreated_under_load() {
-    let Some(server) = Server::build_with_clock("recreated") else {
-        return;
-    };
+    let server = Server::build_with_clock("recreated");
     let server = server.conf("pg_mint.ceiling_window = '100ms'").start();
     let mut all: Vec<i64> = Vec::new();
     for _ in 0..count(5, 1) {
@@ -184,9 +176,7 @@ fn the_extension_is_moved_and_recreated_under_load() {
 /// A copy of a database continues above the ids of the original, whatever the clock.
 #[test]
 fn a_copied_database_takes_its_ceiling_along() {
-    let Some(server) = Server::start_with_clock("a template") else {
-        return;
-    };
+    let server = Server::start_with_clock("a template");
     server.create_database("original");
     let mut all: Vec<i64> = server.connect("original").column(MANY);
     server
@@ -210,9 +200,7 @@ fn a_copied_database_takes_its_ceiling_along() {
 /// A dump carries the ceiling, so that a server whose clock is behind repeats no id of the dump.
 #[test]
 fn a_restored_dump_repeats_nothing_of_its_origin() {
-    let Some(server) = Server::start_with_clock("a dump") else {
-        return;
-    };
+    let server = Server::start_with_clock("a dump");
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE owner LOGIN");
     session.run("CREATE DATABASE shop OWNER owner");
@@ -302,9 +290,7 @@ fn only_owners_access_the_ceiling() {
 /// A wrong clock that was accepted by mistake raises the ceiling far ahead. A superuser resets it.
 #[test]
 fn a_poisoned_ceiling_is_reset() {
-    let Some(server) = Server::start_with_clock("poisoned") else {
-        return;
-    };
+    let server = Server::start_with_clock("poisoned");
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint)");
     let good: i64 = session.one(NEXT);
@@ -351,9 +337,7 @@ fn a_poisoned_ceiling_is_reset() {
 /// Each step of the clock is logged once.
 #[test]
 fn steps_of_the_clock_are_logged() {
-    let Some(server) = Server::start_with_clock("steps in the log") else {
-        return;
-    };
+    let server = Server::start_with_clock("steps in the log");
     let mut session = server.connect("postgres");
     session.run(NEXT);
     for (clock, said) in [

@@ -25,9 +25,7 @@ fn ahead_of_clock(session: &mut Session, id: i64) -> f64 {
 
 #[test]
 fn small_steps_back_are_absorbed() {
-    let Some(server) = Server::start_with_clock("small steps back") else {
-        return;
-    };
+    let server = Server::start_with_clock("small steps back");
     let records = while_minting(&server, 3, NEXT, || {
         for offset in ["+0", "-0.001", "-0.002", "-1.002", "-1.003", "+0", "-1"] {
             server.set_clock(offset);
@@ -47,9 +45,7 @@ fn small_steps_back_are_absorbed() {
 /// A call does not wait an hour but fails immediately; minting continues when the clock is back.
 #[test]
 fn an_hour_back_is_refused_at_once() {
-    let Some(server) = Server::start_with_clock("an hour back") else {
-        return;
-    };
+    let server = Server::start_with_clock("an hour back");
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -71,9 +67,7 @@ fn an_hour_back_is_refused_at_once() {
 
 #[test]
 fn an_hour_back_and_half_an_hour_forward_while_minting() {
-    let Some(server) = Server::start_with_clock("an hour back, half an hour forward") else {
-        return;
-    };
+    let server = Server::start_with_clock("an hour back, half an hour forward");
     let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
         pause(300);
         for offset in ["-3600", "+0", "+1800", "+0", "+1800"] {
@@ -95,9 +89,7 @@ fn an_hour_back_and_half_an_hour_forward_while_minting() {
 /// Ids can be two seconds ahead, so a step of three leaves one second to wait, less than the default max_wait of five.
 #[test]
 fn a_call_waits_after_a_step_of_three_seconds_back() {
-    let Some(server) = Server::start_with_clock("three seconds back") else {
-        return;
-    };
+    let server = Server::start_with_clock("three seconds back");
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -125,9 +117,7 @@ fn a_call_waits_after_a_step_of_three_seconds_back() {
 /// A clock that jumps by years must not take the lane and its ceiling along without consent.
 #[test]
 fn two_years_forward_needs_consent() {
-    let Some(server) = Server::start_with_clock("two years forward") else {
-        return;
-    };
+    let server = Server::start_with_clock("two years forward");
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -166,9 +156,7 @@ fn two_years_forward_needs_consent() {
 /// A jump that is corrected before anyone accepts it changes neither lanes nor ceilings.
 #[test]
 fn a_refused_jump_that_is_corrected_leaves_no_trace() {
-    let Some(server) = Server::start_with_clock("a corrected jump") else {
-        return;
-    };
+    let server = Server::start_with_clock("a corrected jump");
     let mut session = server.connect("postgres");
     let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
         pause(200);
@@ -205,9 +193,7 @@ fn a_refused_jump_that_is_corrected_leaves_no_trace() {
 /// With max_ahead and max_wait of zero, as Twitter had it, a step back is an error and repeats no id.
 #[test]
 fn without_slack_any_step_back_is_an_error() {
-    let Some(server) = Server::build_with_clock("strict steps back") else {
-        return;
-    };
+    let server = Server::build_with_clock("strict steps back");
     let server = server
         .alone()
         .conf("pg_mint.max_ahead = 0")
@@ -240,9 +226,7 @@ fn without_slack_any_step_back_is_an_error() {
 /// A server starts from the ceiling on disk, not from the clock.
 #[test]
 fn a_crash_with_the_clock_set_back_repeats_nothing() {
-    let Some(server) = Server::build_with_clock("crash and clock back") else {
-        return;
-    };
+    let server = Server::build_with_clock("crash and clock back");
     let server = server.durable().start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> =

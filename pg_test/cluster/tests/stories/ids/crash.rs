@@ -16,9 +16,7 @@ fn go_through(name: &str, conf: &[&str], faults: &[(Fault, Clock)], times: usize
     if times == 0 {
         return;
     }
-    let Some(mut torture) = Torture::begin(name, conf) else {
-        return;
-    };
+    let mut torture = Torture::begin(name, conf);
     for _ in 0..times {
         for &(fault, clock) in faults {
             torture.survive(fault, clock);

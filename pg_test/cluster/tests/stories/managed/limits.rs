@@ -10,11 +10,9 @@ const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
 #[test]
 fn a_floor_that_was_altered_repeats_nothing_after_a_crash() {
     for sequence in ["instagram_7", "instagram_7_floor"] {
-        let Some(server) =
-            Server::build_with_clock("managed: altered").map(|server| server.durable().start())
-        else {
-            return;
-        };
+        let server = Server::build_with_clock("managed: altered")
+            .durable()
+            .start();
         let mut session = server.connect("postgres");
         install(&mut session);
         session.one::<i64>(NEXT);

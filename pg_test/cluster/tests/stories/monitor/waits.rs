@@ -152,9 +152,7 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
 
 #[test]
 fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
-    let Some(server) = Server::start_with_clock("named waits of the clock") else {
-        return;
-    };
+    let server = Server::start_with_clock("named waits of the clock");
     let next = "SELECT snowflake_next_id(7)";
     server.connect("postgres").run(next);
     server.set_clock("-30");

@@ -13,16 +13,9 @@ const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
 
 /// Starts a member whose clock, and its worker's, can be set.
-fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
-    if registry.server.major() < 16 {
-        // It forks workers in a signal handler, within a call for which libfaketime shows the real clock.
-        say(format!(
-            "SKIPPED {name}: before 16, workers of a server do not see a clock that is set"
-        ));
-        return None;
-    }
-    let builder = Server::build_with_clock(name)?;
-    Some(registry.admit(builder.conf(&format!("pg_mint.nodes = '{nodes}'"))))
+fn clocked(registry: &Registry, name: &str, nodes: &str) -> Server {
+    let builder = Server::build_with_clock(name);
+    registry.admit(builder.conf(&format!("pg_mint.nodes = '{nodes}'")))
 }
 
 #[test]
@@ -147,9 +140,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
         ("-3600", "3600.0 s behind the clock of the registry"),
         ("+2", "2.0 s ahead of"),
     ] {
-        let Some(ada) = clocked(&registry, "ada", "5") else {
-            return;
-        };
+        let ada = clocked(&registry, "ada", "5");
         ada.set_clock(offset);
         let refusal = ada.connect("postgres").refusal(NEXT_5);
         say(format!("{offset}: {refusal}"));
@@ -167,9 +158,7 @@ fn steps_of_a_members_clock_repeat_nothing() {
     let Some(registry) = Registry::start("clocks that step", 5) else {
         return;
     };
-    let Some(ada) = clocked(&registry, "ada", "5") else {
-        return;
-    };
+    let ada = clocked(&registry, "ada", "5");
     let ben = registry.fixed("ben", "5");
     let mut others = Vec::new();
     let (ids, refusals) = split(while_minting(&ada, 3, NEXT_5, || {
@@ -210,9 +199,7 @@ fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
     let Some(mut registry) = Registry::start("an old lease", 5) else {
         return;
     };
-    let Some(ada) = clocked(&registry, "ada", "5") else {
-        return;
-    };
+    let ada = clocked(&registry, "ada", "5");
     let ben = registry.fixed("ben", "5");
     let mut session = ada.connect("postgres");
     let mut all: Vec<i64> = vec![session.one(NEXT_5)];
