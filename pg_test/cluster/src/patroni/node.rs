@@ -1,8 +1,8 @@
 //! A machine of the cluster: Patroni and the server that it runs.
 
 use crate::patroni::network::Network;
-use crate::server::fake_clock::FakeClock;
 use crate::server::installation;
+use crate::server::machine::clock::FakeClock;
 use crate::server::session::{Refusal, Session};
 use crate::server::shared_memory::SharedMemory;
 use postgres::Config;

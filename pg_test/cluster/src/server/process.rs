@@ -1,8 +1,8 @@
 //! A private server: its files, its start and its sessions.
 
 use crate::report::say;
-use crate::server::fake_clock::FakeClock;
 use crate::server::installation;
+use crate::server::machine::clock::FakeClock;
 use crate::server::machine::disk::Disk;
 use crate::server::machine::namespaces::Namespaces;
 use crate::server::machine::scarce_memory::ScarceMemory;

@@ -1,6 +1,6 @@
 //! Copies of the disks of servers, which take themselves for their originals, and what servers see of the machine.
 
-use crate::server::fake_clock::FakeClock;
+use crate::server::machine::clock::FakeClock;
 use crate::server::process::Server;
 use std::fs::File;
 use std::io::Write;

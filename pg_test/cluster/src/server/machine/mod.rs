@@ -1,5 +1,6 @@
-//! What a server has of the machine: disks, memory, and namespaces in which it sees another one.
+//! What a server has of the machine: a clock, disks, memory, and namespaces in which it sees another one.
 
+pub mod clock;
 pub mod disk;
 pub mod namespaces;
 pub mod scarce_memory;
