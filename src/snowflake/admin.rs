@@ -3,7 +3,7 @@
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::machine::clock;
-use crate::snowflake::lane::{ceiling, lanes, reset_ceiling};
+use crate::snowflake::lane::{ceiling, first_ceiling, lanes, reset_ceiling};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -50,9 +50,9 @@ fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
-/// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server
-/// started.
+/// Returns the first ceiling of a new extension: above all ids that this database can have of those that were issued since
+/// the server started.
 #[pg_extern(sql = false)]
 fn highest_ceiling() -> i64 {
-    ceiling::highest()
+    first_ceiling::first()
 }

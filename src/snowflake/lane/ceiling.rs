@@ -7,12 +7,11 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::{extension, invalidation};
-use crate::pg::error::{Report, report};
+use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{File, Lock, Position, Sequence};
-use crate::pg::shmem::rendezvous::Stamp;
-use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::{error, sequence};
+use crate::snowflake::lane::slots::{self, SLOTS, Slot};
 use crate::snowflake::settings;
 use crate::statistics::{self, Count};
 use mint_core::clock::timestamp_text;
@@ -20,55 +19,11 @@ use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The sequence that holds the ceiling.
 pub const NAME: &str = "mint.time_ceiling";
 const SEQUENCE: &CStr = c"time_ceiling";
-
-/// How many databases can have a ceiling: 256 kB of shared memory.
-const SLOTS: usize = 4_096;
-
-static STAMP: Stamp = Stamp::new(b'c', 3);
-static CEILINGS: NamedSegment<(), Slot> =
-    NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
-
-/// A ceiling in shared memory.
-///
-/// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
-///   exists. 0 is an empty slot.
-/// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
-/// - `page`: the page that a session has brought up to the bounds: the oid of its sequence, and in the lower half the number of
-///   its file; 0 before.
-/// - `bounds`: atomic, by core's protocol.
-/// - `writes`, `last_write`: statistics, changed under the page's lock.
-#[repr(C, align(64))]
-struct Slot {
-    database: AtomicU32,
-    incarnation: AtomicU32,
-    page: AtomicU64,
-    bounds: Ceiling,
-    writes: AtomicU64,
-    last_write: AtomicI64,
-}
-
-const _: () = assert!(size_of::<Slot>() == 64);
-
-impl Slot {
-    fn database(&self) -> u32 {
-        self.database.load(Ordering::Acquire)
-    }
-
-    /// Gives the slot to a database. The caller holds the segment's lock, and no session has a reference.
-    fn assign(&self, database: u32) {
-        self.bounds.reset(0);
-        self.writes.store(0, Ordering::Relaxed);
-        self.last_write.store(0, Ordering::Relaxed);
-        self.incarnation.store(0, Ordering::Relaxed);
-        self.page.store(0, Ordering::Relaxed);
-        self.database.store(database, Ordering::Release);
-    }
-}
 
 /// The ceiling of a session that has not attached yet, or that must attach again as the sequence has changed.
 static DETACHED: Ceiling = Ceiling::detached();
@@ -79,9 +34,6 @@ static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
 /// The sequence whose bounds this session has joined.
 static JOINED: Local<Option<pg_sys::Oid>> = Local::new(None);
-/// The slot of the database, which keeps it while a session is connected to the database.
-static OWN: Local<Option<&Slot>> = Local::new(None);
-
 /// Returns the bounds to mint under.
 #[inline]
 pub fn current() -> &'static Ceiling {
@@ -186,7 +138,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
 /// opening the sequence would be a quarter of a session's first call. Whatever writes the page opens it.
 fn join() -> bool {
     invalidation::begin();
-    let slot = own_slot();
+    let slot = slots::own();
     let page = slot.page.load(Ordering::Acquire);
     let [sequence, file] = [page >> 32, page].map(|half| half as u32);
     let own = File::of(sequence.into()).filter(|own| own.number == file && page != 0);
@@ -201,7 +153,7 @@ fn join() -> bool {
 
 /// Makes this session mint under the ceiling of this page, which is raised to the bounds in shared memory first, on disk too.
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
-    let slot = own_slot();
+    let slot = slots::own();
     let (oid, file) = sequence.identity();
     let mut page = CeilingPage { sequence, slot };
     if ATTACHED.get() != Some(oid) {
@@ -215,111 +167,9 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     page
 }
 
-/// Drops bounds that were published for a dropped database with the same oid, which can have any value. It has no
-/// sessions left, and this one mints above its own page.
-fn drop_earlier(slot: &Slot) {
-    let incarnation = extension::incarnation();
-    if slot.incarnation.load(Ordering::Acquire) != incarnation {
-        CEILINGS.memory().locked(|| {
-            if slot.incarnation.load(Ordering::Relaxed) != incarnation {
-                slot.assign(slot.database());
-                slot.incarnation.store(incarnation, Ordering::Release);
-            }
-        });
-    }
-}
-
-/// Returns the slot of this database. The first call after a start of the server makes it.
-fn own_slot() -> &'static Slot {
-    if let Some(slot) = OWN.get() {
-        return slot;
-    }
-    let database = extension::database();
-    let memory = CEILINGS.memory();
-    let slot = match find(database) {
-        Found::Own(slot) => Some(slot),
-        _ => memory.locked(|| match find(database) {
-            Found::Own(slot) => Some(slot),
-            Found::Empty(slot) => {
-                slot.assign(database);
-                Some(slot)
-            }
-            Found::Nothing => None,
-        }),
-    };
-    let slot = slot
-        .or_else(|| take_over(database))
-        .unwrap_or_else(|| no_room().raise());
-    drop_earlier(slot);
-    OWN.set(Some(slot));
-    slot
-}
-
-#[cold]
-#[track_caller]
-fn no_room() -> Report {
-    report(
-        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        "could not find free slot for the ceiling of this database",
-    )
-    .detail(format!(
-        "At most {SLOTS} databases of a server can have a ceiling."
-    ))
-    .hint("Drop databases that are not needed.")
-}
-
-enum Found {
-    Own(&'static Slot),
-    Empty(&'static Slot),
-    Nothing,
-}
-
-/// Looks for the slot of a database, by linear probing.
-fn find(database: u32) -> Found {
-    let slots = CEILINGS.memory().slots;
-    let home = database.wrapping_mul(0x9e37_79b9) as usize;
-    for step in 0..SLOTS {
-        let slot = &slots[(home + step) % SLOTS];
-        match slot.database() {
-            0 => return Found::Empty(slot),
-            other if other == database => return Found::Own(slot),
-            _ => {}
-        }
-    }
-    Found::Nothing
-}
-
-/// Gives the slot of a dropped database, which has no sessions, to another.
-#[cold]
-fn take_over(database: u32) -> Option<&'static Slot> {
-    // Without the lock, as this reads the catalogs.
-    let gone: Vec<(&Slot, u32)> = slots()
-        .map(|slot| (slot, slot.database()))
-        .filter(|&(_, other)| extension::name_of_database(other.into()).is_none())
-        .collect();
-    CEILINGS.memory().locked(|| {
-        if let Found::Own(slot) = find(database) {
-            return Some(slot);
-        }
-        // Another session can have taken some of them.
-        let mut gone = gone.into_iter();
-        let (slot, _) = gone.find(|&(slot, other)| slot.database() == other)?;
-        slot.assign(database);
-        Some(slot)
-    })
-}
-
-fn slots() -> impl Iterator<Item = &'static Slot> {
-    let slots = CEILINGS.made().map(|memory| memory.slots.iter());
-    slots
-        .into_iter()
-        .flatten()
-        .filter(|slot| slot.database() != 0)
-}
-
 /// Registers the memory and callbacks. Called once, when the library is loaded.
 pub fn init() {
-    CEILINGS.register();
+    slots::init();
     invalidation::on_relation(detach);
 }
 
@@ -334,33 +184,23 @@ fn detach(relation: pg_sys::Oid) {
     }
 }
 
-/// Returns the highest time of ids that this database can have issued since the server started, in Unix microseconds; 1
-/// if none. The ceiling of a new extension begins there.
-pub fn highest() -> Micros {
-    // Without memory there were no ids. CREATE EXTENSION asks, after which the sizes of memory can still be set.
-    if !CEILINGS.is_made() {
-        return 1;
-    }
-    own_slot().bounds.written().max(1)
-}
-
 /// Sets the statistics of all ceilings to zero.
 pub fn reset_statistics() {
-    slots().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));
+    slots::used().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));
 }
 
 /// Returns how many databases have a ceiling in shared memory, and how many can. The slot of a dropped one is given to
 /// another database when it is needed.
 pub fn used() -> (usize, usize) {
     let name = |slot: &Slot| extension::name_of_database(slot.database().into());
-    (slots().filter_map(name).count(), SLOTS)
+    (slots::used().filter_map(name).count(), SLOTS)
 }
 
 /// Returns the sequence with the ceiling of this database, and the highest value that was on its page, if this server
 /// knows. Takes no lock.
 pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
     let database = extension::database();
-    let slot = slots().find(|slot| slot.database() == database);
+    let slot = slots::used().find(|slot| slot.database() == database);
     let is_own =
         |slot: &&Slot| slot.incarnation.load(Ordering::Acquire) == extension::incarnation();
     let written = slot.filter(is_own).map(|slot| slot.bounds.written());
@@ -383,7 +223,7 @@ pub struct Row {
 
 /// Returns the ceilings of databases that have minted since the server started.
 pub fn rows() -> Vec<Row> {
-    slots()
+    slots::used()
         .filter(|slot| slot.bounds.value() != 0)
         .filter_map(|slot| {
             Some(Row {

@@ -176,3 +176,12 @@ pub fn used() -> (u32, u32) {
 pub fn lanes() -> impl Iterator<Item = &'static Lane> {
     shared().table.lanes().filter(|lane| lane.last() != 0)
 }
+
+/// Returns these lanes, each with its layout and the start of the tick of its last id.
+pub fn issued() -> impl Iterator<Item = (&'static Lane, Layout, Micros)> {
+    lanes().filter_map(|lane| {
+        let layout = lane.layout()?;
+        let at = layout.tick_start(lane.last() >> layout.seq.width)?;
+        Some((lane, layout, at))
+    })
+}

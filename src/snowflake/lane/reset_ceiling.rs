@@ -47,17 +47,12 @@ fn refuse_below_lanes(value: Micros) {
 
 /// Describes a lane that has issued ids of `limit` or later, if there is one.
 fn beyond(limit: Micros) -> Option<String> {
-    lanes::lanes().find_map(|lane| {
-        let layout = lane.layout()?;
-        let at = layout.tick_start(lane.last() >> layout.seq.width)?;
-        (at >= limit).then(|| {
-            let shard = lane
-                .shard()
-                .map_or_else(String::new, |shard| format!(", shard {shard}"));
-            format!(
-                "Ids of layout \"{layout}\"{shard} were generated up to {}.",
-                timestamp_text(at)
-            )
-        })
-    })
+    let (lane, layout, at) = lanes::issued().find(|&(_, _, at)| at >= limit)?;
+    let shard = lane
+        .shard()
+        .map_or_else(String::new, |shard| format!(", shard {shard}"));
+    Some(format!(
+        "Ids of layout \"{layout}\"{shard} were generated up to {}.",
+        timestamp_text(at)
+    ))
 }

@@ -6,7 +6,6 @@ mod clock;
 mod concurrency;
 mod crash;
 mod recovery;
-mod replaced;
 mod reused_oids;
 mod shared_memory;
 mod standby;
