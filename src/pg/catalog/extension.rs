@@ -126,7 +126,8 @@ fn may_be_own(schema: pg_sys::Oid) -> bool {
     }
 }
 
-/// Returns whether this transaction has deleted or updated a row of another transaction.
+/// Returns whether this transaction has deleted or updated a row, and a rollback, to a savepoint perhaps, can bring it back:
+/// not one that the same subtransaction has made.
 fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
     const NO_DELETION: u32 =
         pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_IS_MULTI | pg_sys::HEAP_XMAX_LOCK_ONLY;
@@ -135,6 +136,6 @@ fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
         let fields = &header.t_choice.t_heap;
         u32::from(header.t_infomask) & NO_DELETION == 0
             && pg_sys::TransactionIdIsCurrentTransactionId(fields.t_xmax)
-            && !pg_sys::TransactionIdIsCurrentTransactionId(fields.t_xmin)
+            && fields.t_xmin != fields.t_xmax
     }
 }

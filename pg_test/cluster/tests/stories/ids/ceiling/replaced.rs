@@ -44,12 +44,43 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         session.run("ROLLBACK");
     }
     session.run("DROP EXTENSION pg_mint");
+    // A rollback would restore no other ceiling than the one that it removes as well.
+    for create in [
+        "CREATE EXTENSION pg_mint",
+        "CREATE EXTENSION pg_mint; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint",
+        "CREATE EXTENSION pg_mint; GRANT SELECT ON SEQUENCE mint.time_ceiling TO PUBLIC",
+        "SAVEPOINT here; CREATE EXTENSION pg_mint; ROLLBACK TO here; CREATE EXTENSION pg_mint",
+    ] {
+        session.run(&format!("BEGIN; {create}"));
+        all.push(session.one(NEXT));
+        session.run("ROLLBACK");
+    }
     for end in ["ROLLBACK", "COMMIT"] {
         session.run("BEGIN; CREATE EXTENSION pg_mint");
         all.push(session.one(NEXT));
         session.run(end);
     }
     assert_ascending(&all);
+}
+
+/// The ceiling that a rollback to a savepoint restores can be of the same transaction.
+#[test]
+fn nothing_is_minted_after_a_savepoint_that_can_restore_the_ceiling() {
+    let server = Server::start_with_clock("replaced after a savepoint");
+    let mut session = server.connect("postgres");
+    session.run("DROP EXTENSION pg_mint");
+    session.run("BEGIN; CREATE EXTENSION pg_mint; SAVEPOINT here");
+    session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint; SAVEPOINT before");
+    let ids: Result<i64, _> = session.try_one(NEXT);
+    session.run("ROLLBACK TO here; COMMIT");
+    server.crash_with_the_clock_back();
+    let mut all: Vec<i64> = ids.as_ref().ok().copied().into_iter().collect();
+    all.push(server.connect("postgres").one(NEXT));
+    assert_ascending(&all);
+    assert_eq!(
+        ids.expect_err("an id that a crash can repeat").code,
+        "55000"
+    );
 }
 
 /// A session that meets the replacement before its end waits for it, and mints under the new ceiling.
