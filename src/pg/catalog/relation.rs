@@ -49,6 +49,23 @@ pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
+/// Returns whether a relation has this name, in a schema of that name.
+pub fn is_named(relation: pg_sys::Oid, schema: &CStr, name: &CStr) -> bool {
+    let is = |found: &pg_sys::NameData, name: &CStr| {
+        let end = name.to_bytes_with_nul();
+        let found = found.data.iter().map(|byte| byte.cast_unsigned());
+        found.take(end.len()).eq(end.iter().copied())
+    };
+    let Some(class) = class_of(relation).filter(|class| is(&class.relname, name)) else {
+        return false;
+    };
+    let cache = pg_sys::SysCacheIdentifier::NAMESPACEOID;
+    // SAFETY: the cache is of this catalog, by the oid.
+    let its: Option<pg_sys::FormData_pg_namespace> =
+        unsafe { row(cache, class.relnamespace.into()) };
+    its.is_some_and(|its| is(&its.nspname, schema))
+}
+
 /// Why a relation is not trusted as a table of the extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {

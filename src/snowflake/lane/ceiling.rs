@@ -16,7 +16,7 @@ use crate::snowflake::settings;
 use crate::statistics::{self, Count};
 use mint_core::clock::timestamp_text;
 use mint_core::{Ceiling, Micros, Page};
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use pgrx::{PgSqlErrorCode as Code, check_for_interrupts, pg_sys};
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
@@ -109,19 +109,8 @@ impl CeilingPage {
 /// replaced it.
 pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
-    let open = |oid| Sequence::open(oid, lock);
-    let find = || extension::find(SEQUENCE).and_then(open);
-    let found = ATTACHED.get().and_then(open).or_else(find);
-    // Again: the wait for its lock can have been for a transaction that has replaced it.
-    let sequence = found.or_else(find).unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot generate ids without the ceiling of this database",
-        )
-        .detail("Sequence \"mint.time_ceiling\" does not exist.")
-        .hint("Use CREATE EXTENSION pg_mint in this database.")
-        .raise()
-    });
+    let known = ATTACHED.get().and_then(|oid| Sequence::open(oid, lock));
+    let sequence = known.unwrap_or_else(|| open_by_name(lock));
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -134,14 +123,37 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
+/// Opens the sequence that has the name now. The wait for the lock can be for one that is replaced meanwhile, and the next
+/// wait as well.
+fn open_by_name(lock: Lock) -> Sequence {
+    loop {
+        let Some(oid) = extension::find(SEQUENCE) else {
+            report(
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cannot generate ids without the ceiling of this database",
+            )
+            .detail("Sequence \"mint.time_ceiling\" does not exist.")
+            .hint("Use CREATE EXTENSION pg_mint in this database.")
+            .raise();
+        };
+        if let Some(sequence) = Sequence::open(oid, lock) {
+            return sequence;
+        }
+        check_for_interrupts!();
+    }
+}
+
 /// Makes this session mint under the published bounds if the page has what a session has brought it up to, and in that file:
-/// opening the sequence would be a quarter of a session's first call. Whatever writes the page opens it.
+/// opening the sequence would be a quarter of a session's first call. Whatever writes the page opens it. Not if the sequence has
+/// another name now: then the next start reads another page.
 fn join() -> bool {
     invalidation::begin();
     let slot = slots::own();
     let page = slot.page.load(Ordering::Acquire);
     let [sequence, file] = [page >> 32, page].map(|half| half as u32);
-    let own = File::of(sequence.into()).filter(|own| own.number == file && page != 0);
+    let is_named = page != 0 && extension::is_named(sequence.into(), SEQUENCE);
+    let own = is_named.then(|| File::of(sequence.into())).flatten();
+    let own = own.filter(|own| own.number == file);
     let found = own.and_then(File::glance);
     let joins = found.is_some_and(|row| row.last_value == slot.bounds.written());
     if joins {

@@ -104,6 +104,53 @@ fn a_new_session_waits_for_a_replacement() {
     assert_ascending(&all);
 }
 
+/// One replacement after another can be what a session waits for.
+#[test]
+fn a_new_session_waits_for_each_replacement() {
+    const TIMES: usize = 4;
+    let replace = "BEGIN; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint";
+    let server = Server::start("waiting for replacements");
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = vec![session.one(NEXT)];
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    session.run(replace);
+    let mut new = server.connect("postgres");
+    let id = std::thread::scope(|scope| {
+        let minting = scope.spawn(|| new.try_one::<i64>(NEXT));
+        for _ in 0..TIMES {
+            // The sequence that it waits for is one that this transaction has dropped.
+            let waits = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted";
+            server.until("the new session waits", || {
+                minting.is_finished() || session.one(waits)
+            });
+            session.run(&format!("COMMIT; {replace}"));
+        }
+        session.run("COMMIT");
+        minting.join().expect("an answer")
+    });
+    all.push(id.expect("an id"));
+    assert_ascending(&all);
+}
+
+/// Its owner can take the sequence out of the extension and put another in its place: the next start reads that.
+#[test]
+fn a_sequence_of_another_name_is_not_the_ceiling() {
+    let server = Server::build_with_clock("renamed");
+    let server = server.conf("pg_mint.ceiling_window = '2s'").start();
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = vec![session.one(NEXT)];
+    session.run(
+        "ALTER EXTENSION pg_mint DROP SEQUENCE mint.time_ceiling;
+         ALTER SEQUENCE mint.time_ceiling RENAME TO old_ceiling;
+         CREATE SEQUENCE mint.time_ceiling; SELECT setval('mint.time_ceiling', 1)",
+    );
+    all.push(server.connect("postgres").one(NEXT));
+    all.push(session.one(NEXT));
+    server.crash_with_the_clock_back();
+    all.push(server.connect("postgres").one(NEXT));
+    assert_ascending(&all);
+}
+
 /// An owner can poison the ceiling of one database, which affects no other.
 #[test]
 fn a_poisoned_ceiling_stays_in_its_database() {
