@@ -5,8 +5,8 @@ use crate::snowflake::lane::{lanes, slots};
 use crate::snowflake::settings;
 use mint_core::Micros;
 
-/// Returns the time of which this database has no ids that were issued since the server started, nor of a later one, in Unix
-/// microseconds; 1 if there are none at all.
+/// Returns a time above all ids that this database can have of those that were issued since the server started, in Unix
+/// microseconds; 1 if there are none.
 pub fn first() -> Micros {
     // CREATE EXTENSION asks, after which the sizes of memory can still be set.
     if !slots::are_made() {
