@@ -16,9 +16,19 @@ FROM (
     o.class,
     o.object,
     bool_or(o.tree IS NOT NULL AND o.tree <> '') AS is_written,
-    -- A cast of a text to a composite, an array or a range runs the input functions of what these contain.
+    -- A cast of a text to a composite, an array or a range runs the input functions of what these contain, and what makes
+    -- JSON of a value runs a cast of its type.
     jsonb_agg(p.refobjid::int8) FILTER (
-      WHERE p.refclassid = 'pg_type'::regclass AND o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR) '
+      WHERE p.refclassid = 'pg_type'::regclass
+        AND (
+          o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR|JSONCONSTRUCTOREXPR) '
+          OR EXISTS (
+            SELECT
+            FROM regexp_matches(o.tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m (oids)
+            JOIN pg_proc AS j ON j.oid = m.oids[1]::oid
+            WHERE j.pronamespace = 'pg_catalog'::regnamespace AND j.proname LIKE '%json%'
+          )
+        )
     ) AS types,
     jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_proc'::regclass) AS functions,
     jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_operator'::regclass) AS operators

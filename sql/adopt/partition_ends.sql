@@ -1,5 +1,5 @@
 -- Tables that foreign keys connect with others, which the server queries when it attaches or detaches a partition, with their
--- partitions, and what these and $3 are partitions of, whose keys it reads as well: one jsonb, see src/adopt/partition/parent.rs.
+-- partitions, and what these and $3 are partitions of, whose keys it reads as well: one jsonb, see src/adopt/catalog/ends.rs.
 -- $1 has the oids of these others, $2 is their owner.
 WITH RECURSIVE
   -- How a role can use what another may. Since PostgreSQL 16, members might not.
@@ -7,7 +7,12 @@ WITH RECURSIVE
     SELECT CASE WHEN current_setting('server_version_num')::int4 < 160000 THEN 'MEMBER' ELSE 'USAGE, SET' END
   ),
   keys AS (
-    SELECT f.conrelid, f.conkey, f.confrelid, f.confkey
+    SELECT
+      f.conrelid,
+      f.conkey,
+      f.confrelid,
+      f.confkey,
+      f.conpfeqop || f.conppeqop || f.conffeqop AS operators
     FROM pg_constraint AS f
     WHERE f.contype = 'f' AND (f.conrelid = ANY ($1::oid[]) OR f.confrelid = ANY ($1::oid[]))
   ),
@@ -35,18 +40,80 @@ WITH RECURSIVE
     SELECT e.oid::int8 AS oid, pg_has_role(c.relowner, $2::oid, (TABLE used)) AS is_own
     FROM (SELECT e.oid FROM ends AS e UNION SELECT a.oid FROM above AS a) AS e
     JOIN pg_class AS c ON c.oid = e.oid
+  ),
+  -- The query of an end has the keys of $3 and of what that is a partition of.
+  key_tables (oid) AS (
+    SELECT $3::oid
+    UNION
+    SELECT i.inhparent
+    FROM key_tables AS t
+    JOIN pg_class AS c ON c.oid = t.oid AND c.relispartition
+    JOIN pg_inherits AS i ON i.inhrelid = t.oid
+  ),
+  key_parts (class, oid) AS (
+    SELECT 'pg_type'::regclass, a.atttypid
+    FROM key_tables AS t
+    JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
+    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = ANY (r.partattrs::int2[]) AND a.attnum > 0
+    UNION
+    SELECT p.refclassid, p.refobjid
+    FROM key_tables AS t
+    JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass AND p.objid = t.oid AND p.objsubid = 0
+    WHERE p.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+  ),
+  columns (type) AS (
+    SELECT a.atttypid
+    FROM keys AS k
+    CROSS JOIN LATERAL (
+      SELECT k.conrelid, unnest(k.conkey) UNION ALL SELECT k.confrelid, unnest(k.confkey)
+    ) AS p (relation, number)
+    JOIN pg_attribute AS a ON a.attrelid = p.relation AND a.attnum = p.number
+  ),
+  operators (oid) AS (
+    SELECT unnest(k.operators) FROM keys AS k
+    UNION
+    SELECT m.amopopr
+    FROM key_tables AS t
+    JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
+    JOIN pg_opclass AS c ON c.oid = ANY (r.partclass::oid[])
+    JOIN pg_amop AS m ON m.amopfamily = c.opcfamily
+    UNION
+    SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_operator'::regclass
+  ),
+  places (schema) AS (
+    SELECT c.relnamespace FROM owned AS o JOIN pg_class AS c ON c.oid = o.oid::oid
+    UNION
+    SELECT y.typnamespace
+    FROM (SELECT c.type FROM columns AS c UNION SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_type'::regclass) AS t (oid)
+    JOIN pg_type AS y ON y.oid = t.oid
+    UNION
+    SELECT f.pronamespace FROM key_parts AS p JOIN pg_proc AS f ON f.oid = p.oid WHERE p.class = 'pg_proc'::regclass
+    UNION
+    SELECT o.oprnamespace FROM operators AS q JOIN pg_operator AS o ON o.oid = q.oid
   )
 SELECT jsonb_build_object(
   -- Their owners have the privileges of $2 anyway.
   'own', (SELECT jsonb_agg(o.oid ORDER BY o.oid) FROM owned AS o WHERE o.is_own),
   'others', (SELECT jsonb_agg(o.oid ORDER BY o.oid) FROM owned AS o WHERE NOT o.is_own),
   -- The server casts the columns of a key to the types of its operators.
-  'types', (
-    SELECT jsonb_agg(DISTINCT a.atttypid::int8)
-    FROM keys AS k
-    CROSS JOIN LATERAL (
-      SELECT k.conrelid, unnest(k.conkey) UNION ALL SELECT k.confrelid, unnest(k.confkey)
-    ) AS p (relation, number)
-    JOIN pg_attribute AS a ON a.attrelid = p.relation AND a.attnum = p.number
+  'types', (SELECT jsonb_agg(DISTINCT c.type::int8) FROM columns AS c),
+  'key_types', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_type'::regclass),
+  'key_functions', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_proc'::regclass),
+  'key_operators', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_operator'::regclass),
+  -- There is such a query where there is an end.
+  'schemas', (
+    SELECT jsonb_agg(n.oid::int8 ORDER BY n.oid)
+    FROM places AS p
+    JOIN pg_namespace AS n ON n.oid = p.schema
+    WHERE EXISTS (SELECT FROM ends)
+      AND NOT pg_has_role(
+        CASE
+          WHEN n.nspowner = 'pg_database_owner'::regrole
+            THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+          ELSE n.nspowner
+        END,
+        $2::oid,
+        (TABLE used)
+      )
   )
 )

@@ -25,9 +25,9 @@ pub fn foreign(tables: &[pg_sys::Oid], role: pg_sys::Oid) -> Vec<(String, Foreig
     moved.chain(planned(tables, role)).collect()
 }
 
-/// Returns an object of a table whose expression has what a user has made.
-pub fn written(table: pg_sys::Oid) -> Option<String> {
-    let mut all = find(&[table]).into_iter();
+/// Returns an object of tables whose expression has what a user has made.
+pub fn written(tables: &[pg_sys::Oid]) -> Option<String> {
+    let mut all = find(tables).into_iter();
     all.find(|one| one.is_written).map(|one| one.object)
 }
 

@@ -4,6 +4,7 @@
 pub mod casts;
 pub mod column;
 pub mod default;
+pub mod ends;
 pub mod foreign_key;
 pub mod home;
 pub mod table;

@@ -1,6 +1,5 @@
 //! Errors of tables and arguments for which there is no plan of partitions.
 
-use crate::pg::catalog::foreign::Foreign;
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
@@ -52,16 +51,6 @@ pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
         .raise()
 }
 
-/// Refuses what has an object of another role.
-#[cold]
-#[track_caller]
-pub fn foreign_object(what: &str, of: Foreign) -> ! {
-    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, of.message(what))
-        .detail(of.detail())
-        .hint(of.hint("Give it and its parts to the owner of the table."))
-        .raise()
-}
-
 /// Refuses a partition of another role, which can have written what a query of it calls.
 #[cold]
 #[track_caller]
@@ -69,23 +58,6 @@ pub fn other_owner(partition: &str, table: &str) -> ! {
     let message = format!("partition \"{partition}\" has another owner than table \"{table}\"");
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .hint("Use ALTER TABLE ... OWNER TO to give both the same owner.")
-        .raise()
-}
-
-/// Refuses a table of another role at the other end of a foreign key, or of which one is a partition, with an object that this
-/// role can have written.
-#[cold]
-#[track_caller]
-pub fn other_end(other: pg_sys::Oid, object: &str, table: &str) -> ! {
-    let role = relation::owner(other).map_or_else(String::new, privilege::name_of);
-    let other = sql::name_of(other);
-    let message =
-        format!("table \"{other}\", which is connected with table \"{table}\", has another owner");
-    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(format!(
-            "Role \"{role}\" can have written {object}, which the server runs with the privileges of the owner of table \"{table}\" when a partition is attached or detached."
-        ))
-        .hint("Drop it, or the foreign key or partition that connects the tables, or use ALTER TABLE ... OWNER TO to give both tables the same owner.")
         .raise()
 }
 

@@ -61,10 +61,13 @@ pub fn step(table: pg_sys::Oid, owner: pg_sys::Oid, rules: &Rules, millis: i32) 
     let Some(leaf) = Task::next(rules, &before).map(|task| task.leaf(&before)) else {
         return Outcome::Nothing;
     };
-    if let Some(leaf) = leaf.and_then(|leaf| access::own(leaf).ok()) {
-        leaf.lock_out_vacuum(millis);
+    let leaf = leaf.filter(|&leaf| access::own(leaf).is_ok());
+    if !before.lock_connected(&own, leaf.as_slice(), millis) {
+        if let Some(leaf) = leaf {
+            access::owned(leaf).lock_out_vacuum(millis);
+        }
+        own.lock_partitions(millis);
     }
-    own.lock_partitions(millis);
     let own = owned(table, owner);
     let parent = Parent::find(table, rules.layout, Sees::Commits);
     // The locks that a statement takes one after another: of the parent, a partition, and the tables of foreign keys.
@@ -87,7 +90,9 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
     parent.refuse_foreign(&[part.oid]);
-    let _schemas = parent.refuse_connected(own, &[part.oid], millis);
+    parent.refuse_connected(own, &[part.oid], millis);
+    // Nothing below it is detached from now on, whichever was to be dropped before the wait.
+    access::owned(part.oid).lock_out_vacuum(millis);
     let counted = parent.counted_query(part);
     let refuse_rows = || {
         parent.refuse_detaching(part);
@@ -131,7 +136,7 @@ fn make(own: &Owned, parent: &Parent, rules: &Rules, part: &Missing, millis: i32
     let touched = default.into_iter().chain(grown.map(|part| part.oid));
     let touched = Vec::from_iter(touched);
     parent.refuse_foreign(&touched);
-    let _schemas = parent.refuse_connected(own, &touched, millis);
+    parent.refuse_connected(own, &touched, millis);
     if grown.is_some() {
         return moved(moving::move_some(own, parent, part, grown, millis));
     }

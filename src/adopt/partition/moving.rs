@@ -14,7 +14,9 @@ use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{binding, sql};
 use crate::pg::datum::text::DecodedText;
+use crate::pg::error::impossible;
 use mint_core::adopt::keys::{Key, Keys};
+use pgrx::pg_sys;
 use std::iter;
 
 /// The rows of a batch: they take about a tenth of a second.
@@ -43,13 +45,14 @@ pub fn move_some(
     let Some(default) = &parent.default else {
         binding::refuse();
     };
-    refuse_unmovable(parent, default);
+    // First while clients write, which do not wait for a refusal.
+    refuse_unmovable(parent, default, begun);
     // The table first, as readers do. One that had looked up its partitions before would not see the rows in the new one.
-    let locks = [
-        format!("LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE", parent.name),
-        format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", default.name),
-    ];
+    let lock = |what: &str| format!("LOCK TABLE {what} IN ACCESS EXCLUSIVE MODE");
+    let mut locks = vec![lock(&format!("ONLY {}", parent.name)), lock(&default.name)];
+    locks.extend(begun.map(|part| lock(&part.name)));
     own.run_within(millis, locks.iter().map(String::as_str));
+    refuse_unmovable(parent, default, begun);
     let [least, below, its_type] = words(&parent.keys);
     let key = |key: Key| format!("'{}'::{its_type}", parent.keys.text(key));
     let column = sql::quoted_exactly(&parent.key);
@@ -87,11 +90,12 @@ pub fn move_some(
     let moves = format!(
         "WITH moved AS (DELETE FROM {} WHERE {} RETURNING {columns}),
          stored AS (INSERT INTO {name} ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM moved RETURNING 1)
-         SELECT count(*) FROM stored",
+         SELECT n FROM (SELECT count(*) AS n FROM stored) AS s WHERE n = (SELECT count(*) FROM moved)",
         default.name,
         is_within(until),
     );
-    let rows = own.value_within::<i64>(millis, &moves).unwrap_or(0);
+    let rows = own.value_within::<i64>(millis, &moves);
+    let rows = rows.unwrap_or_else(|| impossible("partition that does not keep its rows"));
     let attach = attach(parent, &name, from, until);
     own.run_within(millis, iter::once(attach.as_str()));
     if !parent.has(&name) {
@@ -100,12 +104,13 @@ pub fn move_some(
     (name, rows)
 }
 
-/// Raises an error if rows cannot leave the default partition without an effect that is not asked for.
-fn refuse_unmovable(parent: &Parent, default: &Named) {
+/// Raises an error if rows cannot leave the default partition, or enter one that was begun, without an effect that is not asked
+/// for.
+fn refuse_unmovable(parent: &Parent, default: &Named, begun: Option<&Partition>) {
     let query = include_str!("../../../sql/adopt/partition_default.sql");
-    let reasons = sql::rows_now(query, &[parent.oid.into(), default.oid.into()], |row| {
-        row.get::<DecodedText>(1)
-    });
+    let begun = begun.map_or(pg_sys::InvalidOid, |part| part.oid);
+    let arguments = [parent.oid.into(), default.oid.into(), begun.into()];
+    let reasons = sql::rows_now(query, &arguments, |row| row.get::<DecodedText>(1));
     if let Some(reason) = reasons.into_iter().next() {
         error::cannot_move(&default.name, reason.0);
     }

@@ -3,9 +3,9 @@
 use crate::adopt::catalog::casts;
 use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
+use crate::adopt::catalog::ends;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
-use crate::pg::backend::lock::LockedSchemas;
 use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::spi::Sees;
@@ -13,7 +13,7 @@ use crate::pg::catalog::{relation, sql};
 use crate::pg::citus;
 use crate::pg::datum::json::{self, JsonText, list};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, impossible};
+use crate::pg::error::OrReport;
 use mint_core::Layout;
 use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::Range;
@@ -107,29 +107,6 @@ struct AttachedTable {
     is_detaching: bool,
 }
 
-/// What foreign keys connect with tables, and what these are partitions of.
-#[derive(Deserialize)]
-struct Ends {
-    /// Tables of roles with the privileges of the owner.
-    #[serde(deserialize_with = "list")]
-    own: Vec<pg_sys::Oid>,
-    /// Tables of other roles.
-    #[serde(deserialize_with = "list")]
-    others: Vec<pg_sys::Oid>,
-    /// The types of the columns.
-    #[serde(deserialize_with = "list")]
-    types: Vec<pg_sys::Oid>,
-}
-
-impl Ends {
-    fn find(tables: &[pg_sys::Oid], owner: pg_sys::Oid, below: pg_sys::Oid) -> Self {
-        let query = include_str!("../../../sql/adopt/partition_ends.sql");
-        let arguments = [tables.to_vec().into(), owner.into(), below.into()];
-        let found = sql::read_now(query, &arguments);
-        found.unwrap_or_else(|| impossible("no foreign keys"))
-    }
-}
-
 impl Parent {
     /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.
     pub fn find(table: pg_sys::Oid, layout: Option<Layout>, sees: Sees) -> Self {
@@ -180,7 +157,7 @@ fn refuse_foreign_key(table: pg_sys::Oid, key_type: pg_sys::Oid) {
     let owner = relation::owner(table).unwrap_or_else(|| sql::missing(table));
     if let Err(of) = foreign::refuse(&foreign::types(vec![key_type]), Held::ByName, owner) {
         let what = format!("partition key of table \"{}\"", sql::name_of(table));
-        error::foreign_object(&what, of);
+        foreign::raise(&what, of);
     }
 }
 
@@ -212,51 +189,14 @@ impl Parent {
         iter::once(self.oid).chain(tree).collect()
     }
 
-    /// Raises an error if attaching or detaching a partition would plan, as the owner of the table, what another role has
-    /// written: the server queries the tables at the other ends of foreign keys. Those of other roles are locked, so that their
-    /// owners add nothing until the transaction ends, and all schemas until the result is dropped if one is in that of another
-    /// role: the queries have names.
-    #[must_use]
-    pub fn refuse_connected(
-        &self,
-        own: &Owned,
-        partitions: &[pg_sys::Oid],
-        millis: i32,
-    ) -> Option<LockedSchemas> {
-        let tables = self.with(partitions);
-        let mut locked = Vec::new();
-        let ends = loop {
-            let ends = Ends::find(&tables, own.owner(), self.oid);
-            let mut new = ends.others.clone();
-            new.retain(|table| !locked.contains(table));
-            if new.is_empty() {
-                break ends;
-            }
-            own.lock_connected(&new, millis);
-            locked.extend(new);
-        };
-        let named = foreign::relations(&[&ends.own[..], &ends.others].concat());
-        let of_others = foreign::among(&named, Held::ByName, own.owner());
-        let locked = (!of_others.is_empty()).then(|| own.lock_schemas(millis));
-        self.refuse_written(ends, own.owner());
-        locked
+    /// Locks the table, partitions, and what foreign keys connect with these of other roles. Returns false if they connect nothing.
+    pub fn lock_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) -> bool {
+        ends::lock(own, self.oid, &self.with(partitions), millis)
     }
 
-    fn refuse_written(&self, ends: Ends, owner: pg_sys::Oid) {
-        let types = foreign::types(ends.types);
-        if let Err(of) = foreign::refuse(&types, Held::ByOid, owner) {
-            let what = format!("foreign key of table \"{}\"", sql::name_of(self.oid));
-            error::foreign_object(&what, of);
-        }
-        for &other in &ends.others {
-            if let Some(object) = casts::written(other) {
-                error::other_end(other, &object, &sql::name_of(self.oid));
-            }
-        }
-        let planned = casts::planned(&ends.own, owner);
-        if let Some((object, of)) = planned.into_iter().next() {
-            error::foreign_object(&object, of);
-        }
+    /// Raises an error if attaching or detaching partitions would plan, as the owner of the table, what another role has written.
+    pub fn refuse_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) {
+        ends::refuse_connected(own, self.oid, &self.with(partitions), millis);
     }
 
     /// Raises an error if a query of the table and of partitions would plan, as the owner of the table, what another role
@@ -271,9 +211,9 @@ impl Parent {
             error::other_owner(&sql::name_of(other), &sql::name_of(self.oid));
         }
         if let Some((object, of)) = casts::foreign(&tables, owner).into_iter().next() {
-            error::foreign_object(&object, of);
+            foreign::raise(&object, of);
         }
-        self.refuse_written(Ends::find(&[], owner, self.oid), owner);
+        ends::refuse_keys(owner, self.oid);
     }
 
     /// Raises an error if DROP TABLE of a partition would drop a table that is being detached from it: queries of the partition

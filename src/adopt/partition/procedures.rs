@@ -4,7 +4,7 @@ use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::register::{self, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
-use crate::adopt::partition::run::{Manner, maintain};
+use crate::adopt::partition::run::{Manner, is_locked, maintain};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::backend::transaction::{self, StepEnd};
 use crate::pg::catalog::spi::Sees;
@@ -97,7 +97,7 @@ fn partition_maintain_all(
             let answer = answer.and_then(|rules| maintain(*table, *owner, &rules, manner));
             end.commit();
             let Err(raised) = answer else { continue };
-            if !is_last && transaction::code(&raised) == Some(Code::ERRCODE_LOCK_NOT_AVAILABLE) {
+            if !is_last && is_locked(&raised) {
                 later.push(entry);
                 continue;
             }

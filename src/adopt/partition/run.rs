@@ -103,10 +103,6 @@ fn retried(
     let mut turn = 0;
     loop {
         let answer = transaction::caught(|| step(table, owner, rules, manner.lock_timeout));
-        let is_locked = |error: &Raised| {
-            let code = transaction::code(error);
-            code == Some(Code::ERRCODE_LOCK_NOT_AVAILABLE)
-        };
         match answer {
             Err(error) if is_locked(&error) && turn < manner.retries => {}
             Err(error) if is_locked(&error) => {
@@ -122,6 +118,15 @@ fn retried(
         wait(pause);
         pause = (pause * 2).min(LONGEST);
     }
+}
+
+/// Returns whether a step ended as others have locks that it needs, also where these wait for one of its own.
+pub fn is_locked(error: &Raised) -> bool {
+    let codes = [
+        Code::ERRCODE_LOCK_NOT_AVAILABLE,
+        Code::ERRCODE_T_R_DEADLOCK_DETECTED,
+    ];
+    transaction::code(error).is_some_and(|code| codes.contains(&code))
 }
 
 /// Waits between two attempts.

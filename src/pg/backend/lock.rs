@@ -73,31 +73,6 @@ pub(in crate::pg) fn lock_each(relations: &[pg_sys::Oid], mode: u32, millis: i32
     });
 }
 
-/// Lock of all schemas of the database: none is made, changed or renamed until it is dropped. It does not last until the end of
-/// a transaction, as any session can have to make one, for its first temporary table.
-pub struct LockedSchemas(());
-
-impl LockedSchemas {
-    pub(in crate::pg) fn wait(millis: i32) -> Self {
-        lock_each(&[pg_sys::NamespaceRelationId], Self::MODE, millis);
-        Self(())
-    }
-
-    const MODE: u32 = pg_sys::ShareLock;
-}
-
-impl Drop for LockedSchemas {
-    fn drop(&mut self) {
-        // An error of the server releases it.
-        if !std::thread::panicking() {
-            // SAFETY: releases the lock that this has taken.
-            unsafe {
-                pg_sys::UnlockRelationOid(pg_sys::NamespaceRelationId, Self::MODE.cast_signed())
-            };
-        }
-    }
-}
-
 /// Returns a limit within which autovacuum gives way: it does so after `deadlock_timeout`.
 pub(in crate::pg) fn for_vacuum(millis: i32) -> i32 {
     const FOR_ITS_END: i32 = 500;

@@ -11,7 +11,7 @@
 //!    means another relation.
 
 use crate::pg::backend::guc;
-use crate::pg::backend::lock::{self, LockedSchemas, for_vacuum, lock_each, within};
+use crate::pg::backend::lock::{self, for_vacuum, lock_each, within};
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::foreign::{self, Foreign, Held};
@@ -312,7 +312,10 @@ impl Owned {
         guc::with(&[(c"row_security", c"off")], || {
             within(millis, || {
                 self.refuse_moved();
-                self.query(query).unwrap_or_else(|_| binding::refuse())
+                self.query(query).unwrap_or_else(|of| {
+                    let what = format!("query of table {}", sql::name_of(self.relation));
+                    foreign::raise(&what, of)
+                })
             })
         })
     }
@@ -345,11 +348,6 @@ impl Owned {
     /// would plan. Waits for a vacuum of them as [`Owned::lock_out_vacuum`] does.
     pub fn lock_connected(&self, tables: &[pg_sys::Oid], millis: i32) {
         lock_each(tables, pg_sys::ShareUpdateExclusiveLock, for_vacuum(millis));
-    }
-
-    /// Locks all schemas of the database, while statements on the relation query others by their names.
-    pub fn lock_schemas(&self, millis: i32) -> LockedSchemas {
-        LockedSchemas::wait(millis)
     }
 
     fn lock_tree(&self, mode: u32, millis: i32) {

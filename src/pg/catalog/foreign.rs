@@ -179,12 +179,18 @@ pub fn refuse_moved(table: pg_sys::Oid, owner: pg_sys::Oid) {
         return;
     }
     if let Err(of) = refuse(&relations(&[table]), Held::ByName, owner) {
-        let message = of.message(&format!("table {}", sql::name_of(table)));
-        report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-            .detail(of.detail())
-            .hint(of.hint(""))
-            .raise();
+        raise(&format!("table {}", sql::name_of(table)), of);
     }
+}
+
+/// Raises the error of what has an object of another role.
+#[cold]
+#[track_caller]
+pub fn raise(what: &str, of: Foreign) -> ! {
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, of.message(what))
+        .detail(of.detail())
+        .hint(of.hint("Give it and its parts to the owner of the table."))
+        .raise()
 }
 
 /// Returns types that a text names.

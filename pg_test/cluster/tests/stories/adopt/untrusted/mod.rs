@@ -7,3 +7,4 @@ mod partitions;
 mod scripts;
 mod swapped;
 mod types;
+mod upkeep;

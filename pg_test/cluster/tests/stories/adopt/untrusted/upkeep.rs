@@ -1,0 +1,170 @@
+//! What the maintenance of partitions reads and runs besides the partitions themselves: keys of tables above, names of schemas,
+//! triggers on partitions that are being filled, and casts of types to JSON.
+
+use super::domains::{assert_not_sprung, bob, set, start};
+use mint_cluster::{Server, Session};
+use std::thread;
+
+const KEEP: &str = "CALL mint.partition_maintain('a.ev', '1 month', 1, keep => '1 month', since => now() - interval '2 months', lock_timeout => '200 ms', retries => 0)";
+
+/// A server with a schema of alice beside that of bob.
+fn with_schema(story: &str) -> (Server, Session, Session) {
+    let server = start(story);
+    let mut root = server.connect("postgres");
+    root.run("CREATE SCHEMA a AUTHORIZATION alice; GRANT USAGE ON SCHEMA a TO bob");
+    let alice = server.connect_as("alice", "postgres");
+    (server, root, alice)
+}
+
+/// Makes a table with an old partition, which is a partition itself, and to which a foreign key refers.
+fn below(alice: &mut Session, kind: &str, key: &str, value: &str) {
+    alice.run(&format!(
+        "DROP TABLE IF EXISTS a.child, a.top;
+         CREATE TABLE a.top (kind {kind} NOT NULL, id bigint NOT NULL DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY LIST ({key});
+         CREATE TABLE a.ev PARTITION OF a.top FOR VALUES IN ({value}) PARTITION BY RANGE (id); ALTER TABLE a.ev ADD PRIMARY KEY (id);
+         CREATE TABLE a.ev_old PARTITION OF a.ev FOR VALUES FROM (100000000000000000) TO (100000000000000100);
+         CREATE TABLE a.child (r bigint REFERENCES a.ev)"
+    ));
+}
+
+/// The server puts the keys of tables above into a query, as a text: constants of arrays and composites run checks of domains.
+#[test]
+fn constants_in_keys_of_tables_above() {
+    let (server, _, mut alice) = with_schema("constants in keys above");
+    for (kind, key, value) in [
+        ("e.d[]", "kind", "'{1}'"),
+        ("e.pair", "kind", "'(1)'"),
+        ("int[]", "(kind::int[] = '{1}'::e.d[]::int[])", "true"),
+    ] {
+        below(&mut alice, kind, key, value);
+        set(&server);
+        for role in ["alice", "postgres"] {
+            let mut session = server.connect_as(role, "postgres");
+            let refusal = session.try_run(KEEP);
+            assert_not_sprung(&server, key);
+            let refusal = refusal.expect_err(key);
+            let expected = "partition key of table \"a.ev\" has values of type e.";
+            assert!(refusal.message.starts_with(expected), "{refusal}");
+        }
+        bob(&server)
+            .run("ALTER DOMAIN e.d DROP CONSTRAINT one; ALTER DOMAIN e.d DROP CONSTRAINT two");
+    }
+}
+
+/// A type of the owner in the schema of another role keeps its name, and that one schema is all that is locked.
+#[test]
+fn names_of_types_in_keys_are_kept() {
+    let (server, mut root, mut alice) = with_schema("names of types in keys");
+    root.run("GRANT CREATE ON DATABASE postgres TO bob; GRANT CREATE ON SCHEMA e TO alice");
+    alice.run("CREATE TYPE e.kind AS ENUM ('x', 'y')");
+    below(&mut alice, "e.kind", "kind", "'x'");
+    let mut bob = bob(&server);
+    bob.run("BEGIN; ALTER SCHEMA e RENAME TO e_of_before");
+    assert_eq!(root.refusal(KEEP).code, "55P03");
+    bob.run("ROLLBACK; CREATE SCHEMA other; BEGIN; ALTER SCHEMA other RENAME TO another");
+    root.run(&format!("BEGIN; {KEEP}"));
+    bob.run("COMMIT; SET lock_timeout = '1 s'; CREATE TEMP TABLE t (); CREATE SCHEMA more; GRANT USAGE ON SCHEMA e TO alice");
+    assert_eq!(
+        bob.refusal("ALTER SCHEMA e RENAME TO e_of_before").code,
+        "55P03"
+    );
+    root.run("COMMIT");
+    bob.run("ALTER SCHEMA e RENAME TO e_of_before");
+    let olds: i64 = root.one("SELECT count(*) FROM pg_class WHERE relname = 'ev_old'");
+    assert_eq!(olds, 0);
+}
+
+/// A partition that an earlier step has begun is seen: whoever may put a trigger on it, its owner or another role, changes no row
+/// that is moved, and none is lost.
+#[test]
+fn no_trigger_changes_moved_rows() {
+    let (server, mut root, mut alice) = with_schema("triggers on moved rows");
+    alice.run(
+        "CREATE TABLE a.event (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id);
+         CREATE TABLE a.event_rest PARTITION OF a.event DEFAULT; INSERT INTO a.event SELECT FROM generate_series(1, 100);
+         DO $$ BEGIN EXECUTE format('CREATE TABLE a.event_begun PARTITION OF a.event FOR VALUES FROM (%s) TO (%s)',
+             snowflake_min(date_trunc('year', now(), 'UTC'), 'twitter'), snowflake_min(now() - interval '1 hour', 'twitter'));
+             EXECUTE 'ALTER TABLE a.event_begun RENAME TO event_' || to_char(now() AT TIME ZONE 'UTC', 'YYYY'); END $$;
+         CREATE FUNCTION a.none() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    );
+    let begun: String =
+        root.one("SELECT max(oid::regclass::text) FROM pg_class WHERE relname ~ '^event_2[0-9]+$'");
+    alice.run(&format!("GRANT TRIGGER ON {begun} TO bob"));
+    bob(&server).run("CREATE FUNCTION e.spring() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM e.now(); RETURN NEW; END'");
+    for (by, function) in [("bob", "e.spring"), ("alice", "a.none")] {
+        server.connect_as(by, "postgres").run(&format!(
+            "CREATE TRIGGER t BEFORE INSERT ON {begun} FOR EACH ROW EXECUTE FUNCTION {function}()"
+        ));
+        for role in ["alice", "postgres"] {
+            let mut session = server.connect_as(role, "postgres");
+            let call = "CALL mint.partition_maintain('a.event', '1 year', move_rows => true)";
+            let refusal = session.try_run(call);
+            assert_not_sprung(&server, function);
+            let detail = refusal.expect_err(function).detail;
+            assert_eq!(
+                detail,
+                "The partition that has a part of the rows has triggers on INSERT."
+            );
+            assert_eq!(root.one::<i64>("SELECT count(*) FROM a.event"), 100);
+        }
+        alice.run(&format!("DROP TRIGGER t ON {begun}"));
+    }
+    root.run("CALL mint.partition_maintain('a.event', '1 year', move_rows => true)");
+    assert_eq!(
+        root.one::<i64>(&format!("SELECT count(*) FROM {begun}")),
+        100
+    );
+    assert_eq!(root.one::<i64>("SELECT count(*) FROM ONLY a.event_rest"), 0);
+}
+
+/// The owner of a type adds a cast to JSON, which the server runs for values of the type.
+#[test]
+fn casts_to_json_in_checks() {
+    let (server, _, mut alice) = with_schema("casts to JSON");
+    let mut bob = bob(&server);
+    bob.run(
+        "CREATE TYPE e.status AS ENUM ('open'); CREATE FUNCTION e.json(e.status) RETURNS json LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM e.now(); RETURN '1'; END $$",
+    );
+    alice.run(
+        "CREATE TABLE a.event (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), CHECK (to_jsonb('open'::e.status) IS NOT NULL)) PARTITION BY RANGE (id);
+         CREATE TABLE a.event_rest PARTITION OF a.event DEFAULT; INSERT INTO a.event DEFAULT VALUES",
+    );
+    bob.run("CREATE CAST (e.status AS json) WITH FUNCTION e.json(e.status)");
+    for role in ["alice", "postgres"] {
+        let mut session = server.connect_as(role, "postgres");
+        let refusal =
+            session.try_run("CALL mint.partition_maintain('a.event', '1 year', move_rows => true)");
+        assert_not_sprung(&server, role);
+        let refusal = refusal.expect_err(role);
+        assert!(
+            refusal.message.contains("has values of type e.status"),
+            "{refusal}"
+        );
+    }
+}
+
+/// Each of two owners maintains the table at his end of a foreign key, at the same time.
+#[test]
+fn both_ends_are_maintained_at_once() {
+    let (server, mut root, mut alice) = with_schema("both ends at once");
+    alice.run(
+        "CREATE TABLE a.orders (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id); GRANT REFERENCES, SELECT ON a.orders TO bob",
+    );
+    bob(&server).run(
+        "CREATE TABLE e.pay (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), o bigint REFERENCES a.orders) PARTITION BY RANGE (id)",
+    );
+    for round in 1..=3 {
+        thread::scope(|scope| {
+            for (role, table) in [("alice", "a.orders"), ("bob", "e.pay")] {
+                let mut session = server.connect_as(role, "postgres");
+                scope.spawn(move || {
+                    session.run(&format!(
+                        "CALL mint.partition_maintain('{table}', '1 hour', {round} * 6)"
+                    ));
+                });
+            }
+        });
+    }
+    let made: i64 = root.one("SELECT count(*) FROM pg_inherits WHERE inhparent IN ('a.orders'::regclass, 'e.pay'::regclass)");
+    assert!(made >= 2 * 18, "{made}");
+}
