@@ -155,6 +155,7 @@ const DOORS: [(&str, &[&str]); 4] = [
             "pg/catalog/extension.rs",
             "pg/catalog/relation.rs",
             "pg/catalog/scan/dependents.rs",
+            "pg/catalog/scan/names.rs",
             "pg/catalog/scan/rows.rs",
             "pg/sequence/mod.rs",
             "time_predicates/key.rs",

@@ -16,8 +16,8 @@ use crate::pg::error::{OrReport, inform, required, sentence, warn};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::adopt::partition::Step;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::pg_sys;
 use pgrx::prelude::*;
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Makes the partitions of a table that are missing, as `partition_plan` has them, and drops those older than `keep`. Each is one
 /// step, which is committed, unless the procedure is called in a transaction block.

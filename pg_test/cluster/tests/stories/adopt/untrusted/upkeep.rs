@@ -74,7 +74,7 @@ fn names_of_types_in_keys_are_kept() {
     assert_eq!(olds, 0);
 }
 
-/// A partition that an earlier step has begun is seen: whoever may put a trigger on it, its owner or another role, changes no row
+/// A partition that an earlier step has begun is seen: a trigger that its owner or another role has put on it changes no row
 /// that is moved, and none is lost.
 #[test]
 fn no_trigger_changes_moved_rows() {
@@ -143,7 +143,7 @@ fn casts_to_json_in_checks() {
     }
 }
 
-/// Each of two owners maintains the table at his end of a foreign key, at the same time.
+/// Each of two owners maintains the table at one end of a foreign key, at the same time.
 #[test]
 fn both_ends_are_maintained_at_once() {
     let (server, mut root, mut alice) = with_schema("both ends at once");
