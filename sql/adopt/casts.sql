@@ -26,7 +26,8 @@ FROM (
             SELECT
             FROM regexp_matches(o.tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m (oids)
             JOIN pg_proc AS j ON j.oid = m.oids[1]::oid
-            WHERE j.pronamespace = 'pg_catalog'::regnamespace AND j.proname LIKE '%json%'
+            WHERE j.pronamespace = 'pg_catalog'::regnamespace
+              AND j.proname ~ '^(to_jsonb?|row_to_json|array_to_json|jsonb?_((build|object_agg|populate|to_record)_?.*|agg.*))$'
           )
         )
     ) AS types,

@@ -23,7 +23,9 @@ UNION ALL
 SELECT 'The table has a foreign key that is checked at the end of the transaction.'
 WHERE EXISTS (
   SELECT FROM pg_constraint AS f
-  WHERE f.contype = 'f' AND f.condeferred AND (f.conrelid IN (SELECT oid FROM moved) OR f.conrelid = $1::oid)
+  WHERE f.contype = 'f'
+    AND f.condeferred
+    AND (f.conrelid IN (SELECT oid FROM moved) OR f.conrelid IN (SELECT oid FROM begun) OR f.conrelid = $1::oid)
 )
 UNION ALL
 SELECT 'The default partition has triggers on DELETE.'

@@ -41,9 +41,10 @@ WITH RECURSIVE
     FROM (SELECT e.oid FROM ends AS e UNION SELECT a.oid FROM above AS a) AS e
     JOIN pg_class AS c ON c.oid = e.oid
   ),
-  -- The query of an end has the keys of $3 and of what that is a partition of.
+  -- The query of an end, where there is one, has the keys of $3 and of what that is a partition of.
   key_tables (oid) AS (
     SELECT $3::oid
+    WHERE EXISTS (SELECT FROM ends)
     UNION
     SELECT i.inhparent
     FROM key_tables AS t
@@ -77,17 +78,13 @@ WITH RECURSIVE
     JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
     JOIN pg_opclass AS c ON c.oid = ANY (r.partclass::oid[])
     JOIN pg_amop AS m ON m.amopfamily = c.opcfamily
-    UNION
-    SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_operator'::regclass
   ),
   places (schema) AS (
-    SELECT c.relnamespace FROM owned AS o JOIN pg_class AS c ON c.oid = o.oid::oid
+    SELECT c.relnamespace FROM ends AS e JOIN pg_class AS c ON c.oid = e.oid
     UNION
     SELECT y.typnamespace
     FROM (SELECT c.type FROM columns AS c UNION SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_type'::regclass) AS t (oid)
     JOIN pg_type AS y ON y.oid = t.oid
-    UNION
-    SELECT f.pronamespace FROM key_parts AS p JOIN pg_proc AS f ON f.oid = p.oid WHERE p.class = 'pg_proc'::regclass
     UNION
     SELECT o.oprnamespace FROM operators AS q JOIN pg_operator AS o ON o.oid = q.oid
   )
@@ -98,22 +95,25 @@ SELECT jsonb_build_object(
   -- The server casts the columns of a key to the types of its operators.
   'types', (SELECT jsonb_agg(DISTINCT c.type::int8) FROM columns AS c),
   'key_types', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_type'::regclass),
-  'key_functions', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_proc'::regclass),
-  'key_operators', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_operator'::regclass),
-  -- There is such a query where there is an end.
+  -- Those of the server are in no row of pg_depend.
+  'key_call', (
+    SELECT pg_describe_object(p.class, p.oid, 0)
+    FROM key_parts AS p
+    WHERE p.class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+    LIMIT 1
+  ),
   'schemas', (
     SELECT jsonb_agg(n.oid::int8 ORDER BY n.oid)
     FROM places AS p
     JOIN pg_namespace AS n ON n.oid = p.schema
-    WHERE EXISTS (SELECT FROM ends)
-      AND NOT pg_has_role(
-        CASE
-          WHEN n.nspowner = 'pg_database_owner'::regrole
-            THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
-          ELSE n.nspowner
-        END,
-        $2::oid,
-        (TABLE used)
-      )
+    WHERE NOT pg_has_role(
+      CASE
+        WHEN n.nspowner = 'pg_database_owner'::regrole
+          THEN (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+        ELSE n.nspowner
+      END,
+      $2::oid,
+      (TABLE used)
+    )
   )
 )

@@ -6,7 +6,7 @@
 
 use crate::adopt::catalog::casts;
 use crate::pg::catalog::access::Owned;
-use crate::pg::catalog::foreign::{self, Held, Objects};
+use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::scan::names;
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::datum::json::list;
@@ -26,13 +26,11 @@ struct Ends {
     /// The types of the columns of foreign keys.
     #[serde(deserialize_with = "list")]
     types: Vec<pg_sys::Oid>,
-    /// What the keys of the table and of those above it are made of.
+    /// Types of the keys of the table and of those above it, if there is an end.
     #[serde(deserialize_with = "list")]
     key_types: Vec<pg_sys::Oid>,
-    #[serde(deserialize_with = "list")]
-    key_functions: Vec<pg_sys::Oid>,
-    #[serde(deserialize_with = "list")]
-    key_operators: Vec<pg_sys::Oid>,
+    /// A function or an operator of a user that one of these keys calls.
+    key_call: Option<String>,
     /// The schemas of other roles whose names are in the queries.
     #[serde(deserialize_with = "list")]
     schemas: Vec<pg_sys::Oid>,
@@ -49,17 +47,14 @@ impl Ends {
     /// Raises an error for what another role than the owner of the table has written.
     fn refuse_written(self, owner: pg_sys::Oid, table: pg_sys::Oid) {
         let of_table = |what: &str| format!("{what} of table \"{}\"", sql::name_of(table));
-        let keys = Objects {
-            types: self.key_types,
-            functions: self.key_functions,
-            operators: self.key_operators,
-            ..Objects::default()
-        };
-        for (what, objects) in [
-            ("partition key", keys),
-            ("foreign key", foreign::types(self.types)),
+        if let Some(object) = self.key_call {
+            refuse_call(&object, &sql::name_of(table));
+        }
+        for (what, types) in [
+            ("partition key", self.key_types),
+            ("foreign key", self.types),
         ] {
-            if let Err(of) = foreign::refuse(&objects, Held::ByOid, owner) {
+            if let Err(of) = foreign::refuse(&foreign::types(types), Held::ByOid, owner) {
                 foreign::raise(&of_table(what), of);
             }
         }
@@ -115,6 +110,17 @@ pub fn refuse_connected(own: &Owned, table: pg_sys::Oid, tables: &[pg_sys::Oid],
 /// Raises an error if the keys of the table and of those above it have what another role than the owner has written.
 pub fn refuse_keys(owner: pg_sys::Oid, table: pg_sys::Oid) {
     Ends::find(&[], owner, table).refuse_written(owner, table);
+}
+
+/// Refuses a call in a key above a table with foreign keys: the text of that key can mean an overload that another role has made.
+#[cold]
+#[track_caller]
+fn refuse_call(object: &str, table: &str) -> ! {
+    let message = format!("table \"{table}\" is below a partition key that calls {object}");
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail("When a partition is attached or detached, the server writes the key into a query of the tables that foreign keys connect with the table.")
+        .hint("Use a partition key of columns, or drop the foreign keys.")
+        .raise()
 }
 
 /// Refuses a table of another role at the other end of a foreign key, or of which one is a partition, with an object that this

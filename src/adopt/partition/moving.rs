@@ -11,6 +11,7 @@ use crate::adopt::partition::names::{Names, joined};
 use crate::adopt::partition::parent::{Named, Parent, Partition};
 use crate::adopt::partition::statements::{attach, create_alone, detach};
 use crate::pg::catalog::access::Owned;
+use crate::pg::catalog::foreign::{self, Held};
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{binding, sql};
 use crate::pg::datum::text::DecodedText;
@@ -53,9 +54,11 @@ pub fn move_some(
     locks.extend(begun.map(|part| lock(&part.name)));
     own.run_within(millis, locks.iter().map(String::as_str));
     refuse_unmovable(parent, default, begun);
+    refuse_types(parent, own.owner());
     let [least, below, its_type] = words(&parent.keys);
     let key = |key: Key| format!("'{}'::{its_type}", parent.keys.text(key));
-    let column = sql::quoted_exactly(&parent.key);
+    // Cast to the type itself: a user can make operators of a domain over it.
+    let column = format!("{}::{its_type}", sql::quoted_exactly(&parent.key));
     let is_within = |until: Option<Key>| {
         let from = format!("{column} {least} {}", key(part.from));
         match until {
@@ -113,6 +116,17 @@ fn refuse_unmovable(parent: &Parent, default: &Named, begun: Option<&Partition>)
     let reasons = sql::rows_now(query, &arguments, |row| row.get::<DecodedText>(1));
     if let Some(reason) = reasons.into_iter().next() {
         error::cannot_move(&default.name, reason.0);
+    }
+}
+
+/// Raises an error for a column of a type of another role, which checks, indexes and generated columns of new rows evaluate.
+fn refuse_types(parent: &Parent, owner: pg_sys::Oid) {
+    let query = "SELECT jsonb_agg(DISTINCT atttypid::int8) FROM pg_attribute
+        WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped";
+    let types: Option<Vec<u32>> = sql::read_now(query, &[parent.oid.into()]);
+    let types = types.into_iter().flatten().map(Into::into).collect();
+    if let Err(of) = foreign::refuse(&foreign::types(types), Held::ByOid, owner) {
+        foreign::raise(&format!("table {}", parent.name), of);
     }
 }
 

@@ -51,6 +51,57 @@ fn constants_in_keys_of_tables_above() {
     }
 }
 
+/// A call in a key above is a text too, which means an overload that another role makes afterwards.
+#[test]
+fn calls_in_keys_of_tables_above() {
+    let (server, mut root, mut alice) = with_schema("calls in keys above");
+    root.run("GRANT CREATE ON SCHEMA a TO bob");
+    alice.run("CREATE FUNCTION a.h(anyelement) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN 'x'; END $$");
+    below(&mut alice, "int", "a.h(kind)", "'x'");
+    bob(&server).run("CREATE FUNCTION a.h(int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM e.now(); RETURN 'x'; END $$");
+    for role in ["alice", "postgres"] {
+        let mut session = server.connect_as(role, "postgres");
+        let refusal = session.try_run(KEEP);
+        assert_not_sprung(&server, role);
+        let refusal = refusal.expect_err(role);
+        let expected = "table \"a.ev\" is below a partition key that calls function a.h";
+        assert!(refusal.message.starts_with(expected), "{refusal}");
+    }
+    alice.run("DROP TABLE a.child");
+    root.run(KEEP);
+}
+
+/// Another role can make an operator of a domain in the schema of the extension, and what evaluates a generated column.
+#[test]
+fn moved_rows_meet_no_operator_of_another() {
+    let (server, mut root, mut alice) = with_schema("operators on moved rows");
+    alice.run(
+        "CREATE DOMAIN a.key AS objectid; CREATE TABLE a.made (id a.key PRIMARY KEY DEFAULT objectid()) PARTITION BY RANGE (id);
+         CREATE TABLE a.made_rest PARTITION OF a.made DEFAULT; INSERT INTO a.made SELECT FROM generate_series(1, 3)",
+    );
+    let mut bob = bob(&server);
+    bob.run(
+        "CREATE FUNCTION public.ge(a.key, objectid) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RETURN e.now(); END $$;
+         CREATE OPERATOR public.>= (LEFTARG = a.key, RIGHTARG = objectid, FUNCTION = public.ge);
+         CREATE TYPE e.status AS ENUM ('open'); CREATE FUNCTION e.json(e.status) RETURNS json LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM e.now(); RETURN '1'; END $$",
+    );
+    alice.run(
+        "CREATE TABLE a.event (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), g e.status GENERATED ALWAYS AS ('open'::e.status) STORED, CHECK (to_jsonb(g) IS NOT NULL)) PARTITION BY RANGE (id);
+         CREATE TABLE a.event_rest PARTITION OF a.event DEFAULT; INSERT INTO a.event DEFAULT VALUES",
+    );
+    bob.run("CREATE CAST (e.status AS json) WITH FUNCTION e.json(e.status)");
+    let refusal =
+        root.refusal("CALL mint.partition_maintain('a.event', '1 year', move_rows => true)");
+    assert!(
+        refusal.message.contains("has values of type e.status"),
+        "{refusal}"
+    );
+    root.run("CALL mint.partition_maintain('a.made', '1 year', move_rows => true)");
+    assert_not_sprung(&server, "moved rows");
+    assert_eq!(root.one::<i64>("SELECT count(*) FROM ONLY a.made_rest"), 0);
+    assert_eq!(root.one::<i64>("SELECT count(*) FROM a.made"), 3);
+}
+
 /// A type of the owner in the schema of another role keeps its name, and that one schema is all that is locked.
 #[test]
 fn names_of_types_in_keys_are_kept() {

@@ -257,8 +257,8 @@ fn the_first_use_fails_with_a_hint_or_never() {
         .try_run("SELECT pg_sleep(20)")
         .expect_err("a timeout");
     assert_eq!(refusal.code, "57014", "{refusal}");
-    free(&mut session, "/dev/shm");
     session.run("RESET statement_timeout");
+    free(&mut session, "/dev/shm");
     session.run(ALL);
     assert_status(&mut session, "memory", "ok", "");
 }
