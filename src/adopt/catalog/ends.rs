@@ -107,7 +107,7 @@ pub fn refuse_connected(own: &Owned, table: pg_sys::Oid, tables: &[pg_sys::Oid],
     ends.refuse_written(own.owner(), table);
 }
 
-/// Raises an error if the keys of the table and of those above it have what another role than the owner has written.
+/// Raises an error if a table above has what another role than the owner has written: a query of the table reads its key.
 pub fn refuse_keys(owner: pg_sys::Oid, table: pg_sys::Oid) {
     Ends::find(&[], owner, table).refuse_written(owner, table);
 }

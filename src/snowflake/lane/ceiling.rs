@@ -34,6 +34,7 @@ static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
 /// The sequence whose bounds this session has joined.
 static JOINED: Local<Option<pg_sys::Oid>> = Local::new(None);
+
 /// Returns the bounds to mint under.
 #[inline]
 pub fn current() -> &'static Ceiling {
