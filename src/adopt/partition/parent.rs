@@ -191,7 +191,7 @@ impl Parent {
 
     /// Locks the table, partitions, and what foreign keys connect with these of other roles. Returns false if they connect nothing.
     pub fn lock_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) -> bool {
-        ends::lock(own, self.oid, &self.with(partitions), millis)
+        self.foreign_keys > 0 && ends::lock(own, self.oid, &self.with(partitions), millis)
     }
 
     /// Raises an error if attaching or detaching partitions would plan, as the owner of the table, what another role has written.
