@@ -1,52 +1,21 @@
--- Columns with a shadow of after a swap that no foreign key leads to any more: one jsonb with a list of names, see
+-- Columns whose shadow a swap has kept, and which no foreign key leads to any more: one jsonb with a list of names, see
 -- src/adopt/convert/online/orphans.rs. $1 has the oids of the tables of the closure, $2 the numbers of its columns, $3 is the
--- owner.
+-- owner. The swap gives all that it keeps one comment.
 WITH
-  member AS (
-    SELECT m.relation, m.number, a.attname
-    FROM unnest($1::oid[], $2::int2[]) AS m (relation, number)
-    JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attnum = m.number
-  ),
-  shadowed AS (
-    SELECT a.attrelid, a.attnum, a.attname, a.atthasdef, a.attidentity, s.attnum AS shadow
+  kept AS (
+    SELECT a.attrelid, a.attname, d.description, m.number IS NOT NULL AS is_member
     FROM pg_class AS c
-    JOIN pg_trigger AS g ON g.tgrelid = c.oid
-    JOIN pg_proc AS p ON p.oid = g.tgfoid AND p.proowner = c.relowner
-    JOIN pg_attribute AS a ON a.attrelid = c.oid
-      AND a.attnum > 0
-      AND g.tgname::text = ('~mint_copy_' || a.attname::text)
-    JOIN pg_attribute AS s ON s.attrelid = c.oid AND s.attname::text = ('mint_old_' || a.attname::text)
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_attribute AS s ON s.attrelid = c.oid
+      AND s.attname::text = ANY (ARRAY['mint_new_' || a.attname::text, 'mint_old_' || a.attname::text])
+    JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass
+      AND d.objoid = s.attrelid
+      AND d.objsubid = s.attnum::int4
+      AND starts_with(d.description, 'Kept until the cleanup of ')
+    LEFT JOIN unnest($1::oid[], $2::int2[]) AS m (relation, number) ON m.relation = a.attrelid AND m.number = a.attnum
     WHERE c.relowner = $3::oid
-      AND starts_with(p.proname::text, 'mint_copy_')
-      AND NOT EXISTS (
-        SELECT
-        FROM member AS m
-        WHERE m.relation = a.attrelid AND m.number = a.attnum
-      )
   )
 SELECT jsonb_agg(format('%s.%I', x.attrelid::regclass, x.attname) ORDER BY x.attrelid::regclass::text, x.attname)
-FROM shadowed AS x
-WHERE
-  -- A way back that was begun has a key of its own between the two shadows.
-  EXISTS (
-    SELECT
-    FROM pg_constraint AS k
-    JOIN member AS m ON m.relation = k.confrelid
-    JOIN pg_attribute AS s ON s.attrelid = m.relation
-      AND s.attname::text = ('mint_old_' || m.attname::text)
-      AND s.attnum = ANY (k.confkey)
-    WHERE k.contype = 'f' AND k.conrelid = x.attrelid AND x.shadow = ANY (k.conkey)
-  )
-  -- Without one, the first column of another script looks the same but for its default and its key.
-  OR NOT x.atthasdef
-    AND x.attidentity = ''
-    AND NOT EXISTS (
-      SELECT
-      FROM pg_constraint AS k
-      WHERE k.contype = 'f' AND k.conrelid = x.attrelid AND x.attnum = ANY (k.conkey)
-    )
-    AND NOT EXISTS (
-      SELECT
-      FROM pg_index AS i
-      WHERE i.indrelid = x.attrelid AND i.indisunique AND i.indkey[0] = x.attnum
-    )
+FROM kept AS x
+WHERE NOT x.is_member
+  AND x.description = ANY (SELECT m.description FROM kept AS m WHERE m.is_member)

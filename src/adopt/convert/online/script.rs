@@ -79,7 +79,8 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         closure,
         &parts,
         Direction::There,
-        &plan_of(table, &sql::literal(new_default)),
+        table,
+        &sql::literal(new_default),
     ));
     rows.extend(cleanup(closure, &parts));
     rows.push(to_default(table, new_default));
@@ -158,12 +159,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     )];
     rows.extend(plan::checked(casts(closure)));
     rows.extend(left);
-    rows.push(swapping(
-        closure,
-        &parts,
-        Direction::Back,
-        &plan_of(table, "NULL"),
-    ));
+    rows.push(swapping(closure, &parts, Direction::Back, table, "NULL"));
     rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
 }
@@ -293,11 +289,17 @@ fn plan_of(table: &TargetTable, new_default: &str) -> String {
     )
 }
 
-fn swapping(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> PlanRow {
+fn swapping(
+    closure: &Closure,
+    parts: &[SwappedColumn<'_>],
+    way: Direction,
+    of: &TargetTable,
+    new_default: &str,
+) -> PlanRow {
     exclusive(
         "swap",
         &swap::tables(closure).join(", "),
-        swap::swap(closure, parts, way, plan),
+        swap::swap(closure, parts, way, of, &plan_of(of, new_default)),
     )
     .noting("One transaction, which takes its locks at once or lets go of them and tries again.")
 }
@@ -361,6 +363,10 @@ fn drop_shadows(
 
 /// Drops shadows before any swap.
 fn abandon(closure: &Closure) -> Vec<PlanRow> {
+    let blockers = plan::blocked(&orphans::blockers(closure));
+    if !blockers.is_empty() {
+        return blockers;
+    }
     let shadows = closure.changed().filter(|member| member.new_type.is_some());
     let shadows = shadows.map(|member| (member, member.new_name()));
     let nothing = "Nothing has been begun: there is nothing to take back.";

@@ -264,18 +264,22 @@ fn a_shadow_that_no_key_leads_to_holds_up_the_cleanup() {
     let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
     let back = "mint.convert_plan('author', 'id', NULL)";
     session.run(
-        "CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE TABLE book (id serial PRIMARY KEY, author int REFERENCES author);
+        "CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE TABLE book (id serial PRIMARY KEY, author int UNIQUE DEFAULT 1 REFERENCES author);
          CREATE TABLE cover (id int PRIMARY KEY REFERENCES author); INSERT INTO author (name) VALUES ('a'); INSERT INTO book (author) VALUES (1);
-         CREATE TABLE other (id serial PRIMARY KEY); CREATE TABLE of_other (id int REFERENCES other)",
+         CREATE TABLE other (id serial PRIMARY KEY); CREATE TABLE of_other (id int REFERENCES other); CREATE TABLE bare (id int); CREATE INDEX ON bare (id)",
     );
     gexec(&server, plan, UNTIL_SWAP);
-    // That of another script is none.
+    // Those of other scripts are none.
     let other = "mint.convert_plan('other', 'id', 'snowflake_next_id(6)')";
+    let bare = "mint.convert_plan('bare', 'id', 'snowflake_next_id(7)')";
     gexec(&server, other, UNTIL_SWAP);
+    gexec(&server, bare, UNTIL_SWAP);
     let lost = "blocker: column public.book.author has a shadow that no foreign key leads to";
     let drop = "ALTER TABLE book DROP CONSTRAINT book_author_fkey";
     let add = "ALTER TABLE book ADD CONSTRAINT book_author_fkey FOREIGN KEY (author) REFERENCES author NOT VALID";
-    assert_eq!(blockers(&mut session, plan), "");
+    for plan in [plan, other, bare] {
+        assert_eq!(blockers(&mut session, plan), "");
+    }
     session.run(drop);
     for plan in [plan, back] {
         let found = blockers(&mut session, plan);
@@ -300,6 +304,7 @@ fn a_shadow_that_no_key_leads_to_holds_up_the_cleanup() {
         "WITH new AS (INSERT INTO author (name) VALUES ('b') RETURNING id), covered AS (INSERT INTO cover SELECT id FROM new) INSERT INTO book (author) SELECT id FROM new",
     );
     gexec(&server, other, "true");
+    gexec(&server, bare, "true");
     let left: Vec<String> = session.column(
         "SELECT name FROM (SELECT tgname::text FROM pg_trigger UNION ALL SELECT conname FROM pg_constraint UNION ALL SELECT attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE NOT attisdropped) AS n (name) WHERE name ~ '^~?mint_(copy|fk|old|new|filled)_'",
     );
