@@ -17,11 +17,18 @@ SELECT jsonb_build_object(
     FROM pg_attribute AS o
     WHERE o.attrelid = c.oid AND o.attnum > 0 AND NOT o.attisdropped AND o.attgenerated = ''
   ),
-  -- How many other tables are locked where a partition is attached or detached.
+  -- How many other tables are locked where a partition is attached or detached: those of foreign keys, also of tables above, and
+  -- not those of their partitions.
   'foreign_keys', (
     SELECT count(DISTINCT f.oid)
     FROM pg_constraint AS f
-    WHERE f.contype = 'f' AND f.conparentid = 0::oid AND c.oid IN (f.conrelid, f.confrelid)
+    WHERE f.contype = 'f'
+      AND c.oid IN (f.conrelid, f.confrelid)
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_constraint AS p
+        WHERE p.oid = f.conparentid AND c.oid IN (p.conrelid, p.confrelid)
+      )
   ),
   'partitions', (
     SELECT jsonb_agg(
