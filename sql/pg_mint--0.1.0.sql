@@ -1404,10 +1404,14 @@ COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling tha
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
 
 -- The durable ceiling, in microseconds since 1970. It begins above all ids that were issued in this database, so that no id
--- repeats after DROP EXTENSION and CREATE EXTENSION.
-CREATE SEQUENCE mint.time_ceiling;
+-- repeats after DROP EXTENSION and CREATE EXTENSION. It has this value from its first statement on: an event trigger that
+-- generates ids would take another one for a ceiling.
+DO LANGUAGE plpgsql $mint$
+BEGIN
+    EXECUTE pg_catalog.format('CREATE SEQUENCE mint.time_ceiling START %s', mint.highest_ceiling());
+END
+$mint$;
 COMMENT ON SEQUENCE mint.time_ceiling IS 'Ceiling of this database, in microseconds since 1970: every id is of an earlier time';
-SELECT pg_catalog.setval('mint.time_ceiling'::pg_catalog.regclass, mint.highest_ceiling());
 -- It is part of a dump, and the owner of the database can make and restore dumps.
 SELECT pg_catalog.pg_extension_config_dump('mint.time_ceiling'::pg_catalog.regclass, ''::pg_catalog.text);
 GRANT SELECT, UPDATE ON SEQUENCE mint.time_ceiling TO pg_database_owner;

@@ -43,13 +43,13 @@ SELECT amname, opfname, amprocnum AS number, amproclefttype::regtype AS "left", 
 FROM own JOIN pg_opfamily f ON classid = 'pg_opfamily'::regclass AND objid = f.oid JOIN pg_am a ON a.oid = opfmethod JOIN pg_amproc ON amprocfamily = f.oid
 ORDER BY amname COLLATE "C", opfname COLLATE "C", amprocnum, amproc::regprocedure::text COLLATE "C";
 
--- Relations, the columns of views, sequences and triggers.
+-- Relations, the columns of views, sequences, which start at the time of CREATE EXTENSION, and triggers.
 SELECT c.oid::regclass AS relation, relkind AS kind, relpersistence AS persistence, reloptions AS options
 FROM own JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid ORDER BY c.oid::regclass::text COLLATE "C";
 SELECT c.oid::regclass AS view, attnum, attname, format_type(atttypid, atttypmod) AS type, col_description(c.oid, attnum) AS comment
 FROM own JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid JOIN pg_attribute ON attrelid = c.oid
 WHERE relkind <> 'S' AND attnum > 0 ORDER BY c.oid::regclass::text COLLATE "C", attnum;
-SELECT seqrelid::regclass AS sequence, seqtypid::regtype AS type, seqstart, seqincrement, seqmin, seqmax, seqcache, seqcycle
+SELECT seqrelid::regclass AS sequence, seqtypid::regtype AS type, seqincrement, seqmin, seqmax, seqcache, seqcycle
 FROM own JOIN pg_sequence ON classid = 'pg_class'::regclass AND objid = seqrelid ORDER BY seqrelid::regclass::text COLLATE "C";
 SELECT tgenabled AS enabled, pg_get_triggerdef(t.oid) AS trigger
 FROM own JOIN pg_trigger t ON classid = 'pg_class'::regclass AND objid = tgrelid ORDER BY pg_get_triggerdef(t.oid) COLLATE "C";

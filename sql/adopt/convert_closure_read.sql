@@ -158,6 +158,19 @@ SELECT jsonb_build_object(
             SELECT pg_describe_object(r.tableoid, r.oid, 0)
             FROM pg_rewrite AS r
             WHERE r.ev_class = x.relation
+            -- What has whole rows, which are others as soon as there is a shadow.
+            UNION
+            SELECT pg_describe_object(w.class, w.oid, 0)
+            FROM (
+              SELECT i.indexrelid, 'pg_class'::regclass, concat(i.indexprs::text, i.indpred::text)
+              FROM pg_index AS i
+              WHERE i.indrelid = x.relation
+              UNION ALL
+              SELECT k.oid, 'pg_constraint'::regclass, k.conbin::text
+              FROM pg_constraint AS k
+              WHERE k.conrelid = x.relation
+            ) AS w (oid, class, tree)
+            WHERE strpos(w.tree, ':varattno 0 ') > 0
             -- Columns and domains of its row type: what they have stored has the columns by their place.
             UNION
             SELECT pg_describe_object(p.classid, p.objid, p.objsubid)

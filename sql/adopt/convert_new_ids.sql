@@ -166,9 +166,23 @@ WITH RECURSIVE
   ),
   -- What a table has from the root is looked at there.
   own AS (
-    SELECT e.*, bool_or(e.place = 1) OVER (PARTITION BY e.expressions, e.predicate) AS is_of_root
+    SELECT
+      e.*,
+      w.is_indirect,
+      bool_or(e.place = 1) OVER (PARTITION BY e.expressions, e.predicate) AS is_of_root
     FROM expression AS e
-    WHERE strpos(e.tree, format(':varattno %s ', e.number)) > 0
+    CROSS JOIN LATERAL (
+      SELECT strpos(e.tree, ':varattno 0 ') > 0 OR EXISTS (
+        SELECT
+        FROM pg_attribute AS a
+        JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE a.attrelid = e.relation
+          AND a.attgenerated <> ''
+          AND strpos(d.adbin::text, format(':varattno %s ', e.number)) > 0
+          AND strpos(e.tree, format(':varattno %s ', a.attnum)) > 0
+      ) AS is_indirect
+    ) AS w
+    WHERE w.is_indirect OR strpos(e.tree, format(':varattno %s ', e.number)) > 0
   )
 SELECT jsonb_agg(
   jsonb_build_object(
@@ -188,6 +202,8 @@ SELECT jsonb_agg(
       WHERE m.part[1] <> o.number::text
     )
     AND (o.text IS NOT NULL OR f.is_volatile IS NOT TRUE),
+    -- Of the whole row, or of a column that is generated of the id: a row of new ids has neither.
+    'is_indirect', o.is_indirect,
     -- With a condition, which other columns can decide.
     'is_guarded', o.predicate IS NOT NULL
     OR o.tree ~ '{(CASE|COALESCE|BOOLEXPR :boolop (and|or))'

@@ -164,6 +164,7 @@ SELECT jsonb_build_object(
         'is_identity', q.is_identity,
         'is_owned', q.is_owned,
         'in_default', q.in_default,
+        'has_column_grants', EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = q.oid AND a.attacl IS NOT NULL),
         'type', s.seqtypid::regtype::text,
         'start', s.seqstart,
         'increment', s.seqincrement,

@@ -1,5 +1,6 @@
 //! Views and functions for the administrator of the server.
 
+use crate::pg::backend::transaction;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::machine::clock;
@@ -51,8 +52,9 @@ fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
 }
 
 /// Returns the first ceiling of a new extension: above all ids that this database can have of those that were issued since
-/// the server started.
+/// the server started. The transaction of CREATE EXTENSION is on disk when it ends: it can generate ids.
 #[pg_extern(sql = false)]
 fn highest_ceiling() -> i64 {
+    transaction::commit_durably();
     first_ceiling::first()
 }

@@ -10,6 +10,8 @@ use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 pub static MAX_LANES: SizeSetting = SizeSetting::new(c"pg_mint.max_lanes", c"pg_mint lanes", 8_192);
 
 static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+/// What that can be at most.
+const MOST_AHEAD: i32 = 60_000;
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
@@ -21,6 +23,11 @@ impl Watcher for Cache {
     fn assigned() {
         grantor::changed();
     }
+}
+
+/// Returns how far ids can run ahead of the clock at any setting.
+pub fn most_ahead() -> Micros {
+    Micros::from(MOST_AHEAD) * 1_000
 }
 
 /// Returns the limits of minting.
@@ -60,7 +67,7 @@ pub fn init() {
             c"They run ahead when a tick's sequence is used up or the clock steps back. 0: they never do.",
         ),
         &MAX_AHEAD,
-        0..=60_000,
+        0..=MOST_AHEAD,
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(

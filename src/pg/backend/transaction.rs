@@ -163,6 +163,12 @@ pub fn sees_commits() -> bool {
     unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
 }
 
+/// Makes the commit wait until it is on disk, at any `synchronous_commit`.
+pub fn commit_durably() {
+    // SAFETY: sets a flag of the transaction, which its end reads.
+    unsafe { pg_sys::ForceSyncCommit() };
+}
+
 /// Returns whether a commit does not wait until it is on all the disks that it would by default: `synchronous_commit` is
 /// `off` or `local`.
 pub fn commits_without_flush() -> bool {

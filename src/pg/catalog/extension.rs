@@ -12,6 +12,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::ptr;
 
 /// The schema of the extension's relations.
 const SCHEMA: &CStr = c"mint";
@@ -134,13 +135,20 @@ fn may_be_own(schema: pg_sys::Oid) -> bool {
 /// Returns whether this transaction has deleted or updated a row, and a rollback, to a savepoint perhaps, can bring it back:
 /// not one that the same subtransaction has made.
 fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
-    const NO_DELETION: u32 =
-        pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_IS_MULTI | pg_sys::HEAP_XMAX_LOCK_ONLY;
-    // SAFETY: a row on disk has this form of the union; the calls have no preconditions.
+    const NO_DELETION: u32 = pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_LOCK_ONLY;
+    let has = |bits: u32| u32::from(header.t_infomask) & bits != 0;
+    if has(NO_DELETION) {
+        return false;
+    }
+    // SAFETY: a row on disk has this form of the union; the calls have no preconditions but that a row of several
+    // transactions has one of them that has changed it.
     unsafe {
         let fields = &header.t_choice.t_heap;
-        u32::from(header.t_infomask) & NO_DELETION == 0
-            && pg_sys::TransactionIdIsCurrentTransactionId(fields.t_xmax)
-            && fields.t_xmin != fields.t_xmax
+        let by = if has(pg_sys::HEAP_XMAX_IS_MULTI) {
+            pg_sys::HeapTupleGetUpdateXid(ptr::from_ref(header).cast_mut())
+        } else {
+            fields.t_xmax
+        };
+        pg_sys::TransactionIdIsCurrentTransactionId(by) && fields.t_xmin != by
     }
 }

@@ -45,6 +45,12 @@ pub fn begin() {
     );
 }
 
+/// Learns now what other transactions have changed since the last lock.
+pub fn accept() {
+    // SAFETY: a call inside a transaction, as every call of a function is.
+    unsafe { pg_sys::AcceptInvalidationMessages() };
+}
+
 /// Returns how often foreign servers and user mappings have changed, so that a connection made by older ones is closed.
 pub fn foreign_server_generation() -> u64 {
     static BEGUN: Local<bool> = Local::new(false);

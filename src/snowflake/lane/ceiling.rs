@@ -110,7 +110,11 @@ impl CeilingPage {
 /// replaced it.
 pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
-    let known = ATTACHED.get().and_then(|oid| Sequence::open(oid, lock));
+    // The wait for its lock can be for one who gives its name to another.
+    let known = ATTACHED.get().and_then(|oid| {
+        let sequence = Sequence::open(oid, lock)?;
+        extension::is_named(oid, SEQUENCE).then_some(sequence)
+    });
     let sequence = known.unwrap_or_else(|| open_by_name(lock));
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
@@ -124,11 +128,16 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
-/// Opens the sequence that has the name now. The wait for the lock can be for one that is replaced meanwhile, and the next
-/// wait as well.
+/// Opens the sequence that has the name now. The wait for the lock can be for one that is replaced or renamed meanwhile, and
+/// the next wait as well.
 fn open_by_name(lock: Lock) -> Sequence {
     loop {
-        let Some(oid) = extension::find(SEQUENCE) else {
+        // The extension can be replaced between two of the lookups that find it.
+        let found = extension::find(SEQUENCE).or_else(|| {
+            invalidation::accept();
+            extension::find(SEQUENCE)
+        });
+        let Some(oid) = found else {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "cannot generate ids without the ceiling of this database",
@@ -137,7 +146,9 @@ fn open_by_name(lock: Lock) -> Sequence {
             .hint("Use CREATE EXTENSION pg_mint in this database.")
             .raise();
         };
-        if let Some(sequence) = Sequence::open(oid, lock) {
+        if let Some(sequence) = Sequence::open(oid, lock)
+            && extension::is_named(oid, SEQUENCE)
+        {
             return sequence;
         }
         check_for_interrupts!();

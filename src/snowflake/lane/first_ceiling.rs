@@ -1,9 +1,11 @@
 //! Where the ceiling of a new extension begins.
 
+use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::snowflake::lane::{lanes, slots};
 use crate::snowflake::settings;
 use mint_core::Micros;
+use mint_core::clock::duration_text;
 
 /// Returns a time above all ids that this database can have of those that were issued since the server started, in Unix
 /// microseconds; 1 if there are none.
@@ -21,12 +23,29 @@ pub fn first() -> Micros {
 /// Returns a time above all ids of the server, for a database whose bounds are not known. Its rows can have these: it can be
 /// a copy of any other, or have been moved to another tablespace, which makes it look like another one.
 ///
-/// At most what ids can be ahead of the clock. Only a superuser or a wrong clock brings a lane further, which must not keep
-/// the new extension of any other database from generating ids.
+/// Not above lanes further ahead than `pg_mint.max_ahead` can be set to. Only a superuser or a wrong clock brings one there,
+/// which must not keep the new extension of any other database from generating ids.
 ///
 /// Not for a database with known bounds: it would wait for the next tick of its layouts with a long unit of time.
 fn above_lanes() -> Micros {
-    let last = lanes::issued().map(|(.., at)| at).max();
-    let reach = clock::now() + settings::policy().max_ahead;
-    last.map_or(1, |at| at.saturating_add(1).min(reach))
+    let now = clock::now();
+    let reach = now + settings::most_ahead();
+    let (near, far): (Vec<Micros>, Vec<Micros>) = lanes::issued()
+        .map(|(.., at)| at.saturating_add(1))
+        .partition(|&at| at <= reach);
+    let near = near.into_iter().max().unwrap_or(1);
+    let Some(far) = far.into_iter().max() else {
+        return near;
+    };
+    error::warn(
+        "ceiling of the new extension does not cover all ids of this server",
+        format!(
+            "The last of them is {} ahead of the clock. If this database is a copy of another, or was moved to another tablespace, it can have such ids, and they could repeat after a restart.",
+            duration_text(far - now)
+        ),
+        Some(
+            "If it has ids of such times, use snowflake_start_above() with the last one of each shard.",
+        ),
+    );
+    near.max(now + settings::policy().max_ahead)
 }

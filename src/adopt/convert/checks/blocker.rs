@@ -98,7 +98,7 @@ impl Blocker {
     pub fn unsure(what: &str) -> Self {
         Self::state(
             format!("{what} is not evaluated for new ids"),
-            "What it calls could be another function or operator then, or it has an object that another role can change.",
+            "It has the whole row or a generated column, or what it calls could be another function or operator then, or an object that another role can change.",
             "Look at it yourself.",
         )
     }

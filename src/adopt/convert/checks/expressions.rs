@@ -34,6 +34,8 @@ struct Evaluated {
     predicate: Option<String>,
     /// Whether it is evaluated: the expressions are of the column alone, and have the same value each time.
     is_alone: bool,
+    /// Whether it is of the whole row, or of a column that is generated of the id.
+    is_indirect: bool,
     /// Whether a condition can spare the id what the planner evaluates for it.
     is_guarded: bool,
 }
@@ -72,19 +74,19 @@ fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     let others = rebound::objects(&columns);
     let [new, small] = [id, SMALL].map(|id| Rows::with(&columns, id));
     let refused = |one: &Evaluated| {
+        let unsure = |is_unsure: bool| is_unsure.then(|| (false, Blocker::unsure(&one.what)));
         if one.text.is_none() && others.contains(&one.key) {
-            return Some((false, Blocker::unsure(&one.what)));
+            return unsure(true);
         }
         let (is_certain, detail) = match (one.takes(table, &new), &one.text) {
             (Answer::Refuses, Some(text)) => {
                 (true, format!("It is {text}, and an id like {id} fails it."))
             }
-            (Answer::Takes | Answer::Refuses, _) => return None,
-            (Answer::Unsure, _) => return Some((false, Blocker::unsure(&one.what))),
+            (Answer::Takes | Answer::Refuses, _) => return unsure(one.is_indirect),
+            (Answer::Unsure, _) => return unsure(true),
             (Answer::Raises(error), _) => {
                 if let Answer::Raises(_) = one.takes(table, &small) {
-                    let is_unsure = new.lacks(one.relation);
-                    return is_unsure.then(|| (false, Blocker::unsure(&one.what)));
+                    return unsure(one.is_indirect || new.lacks(one.relation));
                 }
                 let is_certain = one.is_alone || !one.is_guarded;
                 let detail = format!("An id like {id} raises an error: {error}.");

@@ -101,6 +101,13 @@ fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
             "Revoke those, and have the owner grant them.",
         ));
     }
+    if sequence.has_column_grants {
+        found.push(Blocker::state(
+            format!("privileges on columns of sequence \"{name}\" were granted"),
+            "The sequence of an identity column is dropped and created again, which would drop these.",
+            "Revoke them, and grant them on the sequence.",
+        ));
+    }
 }
 
 /// Checks that the owner can create the sequence of an identity column again.

@@ -97,3 +97,11 @@ pub(super) fn has_stage(session: &mut Session, stage: Stage) -> bool {
         Stage::Done => new + old == 0 && session.one("SELECT count(*) = 1 FROM mint.conversions"),
     }
 }
+
+/// Returns what prevents a plan.
+#[track_caller]
+pub fn blockers(session: &mut Session, plan: &str) -> String {
+    session.one(&format!(
+        "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
+    ))
+}

@@ -1,15 +1,8 @@
 //! Steps that are run where they should not be: beside what only looks like a part of the script, after a step that has failed,
 //! by two administrators, or in a transaction block.
 
-use super::super::shop::{UNTIL_SWAP, gexec};
-use mint_cluster::{Server, Session};
-
-/// Returns what prevents a plan.
-fn blockers(session: &mut Session, plan: &str) -> String {
-    session.one(&format!(
-        "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
-    ))
-}
+use super::super::shop::{UNTIL_SWAP, blockers, gexec};
+use mint_cluster::Server;
 
 /// Runs a plan in psql as it is by default: it continues after an error.
 fn run_through(server: &Server, plan: &str) -> String {

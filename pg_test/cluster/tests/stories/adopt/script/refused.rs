@@ -1,15 +1,7 @@
 //! What a script would lose or could not do is refused in its first plan, by name, and not by the swap.
 
-use super::super::shop::{UNTIL_SWAP, gexec};
+use super::super::shop::{UNTIL_SWAP, blockers, gexec};
 use mint_cluster::{Server, Session};
-
-/// Returns what prevents a plan.
-#[track_caller]
-fn blockers(session: &mut Session, plan: &str) -> String {
-    session.one(&format!(
-        "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
-    ))
-}
 
 /// A foreign key of periods would be one of equal values.
 #[test]

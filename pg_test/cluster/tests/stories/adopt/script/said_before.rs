@@ -1,8 +1,8 @@
 //! What the plan names before the first step, as the script would fail on it later: views that name columns by their places,
 //! where the swap puts others, and what fails while the script runs.
 
-use super::super::shop::gexec;
-use mint_cluster::Server;
+use super::super::shop::{blockers, gexec};
+use mint_cluster::{Server, Session};
 
 /// The server prints lists of aliases for tables and for joins: those of the view, and those of a column that was renamed since.
 #[test]
@@ -166,4 +166,59 @@ fn unique_indexes_are_built_last() {
         "SELECT count(*) = 1 FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)') WHERE note LIKE 'An INSERT ... ON CONFLICT%'",
     );
     assert!(said);
+}
+
+/// No row of new ids is like the whole row of a table, or has what is generated of an id.
+#[test]
+fn what_has_the_whole_row_is_said_before() {
+    let server = Server::start("whole rows");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE wide (id bigserial PRIMARY KEY, v text CHECK (v <> ''), g bigint GENERATED ALWAYS AS (id * 2) STORED CHECK (g < 1000000));
+         CREATE FUNCTION is_small(wide) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT ($1).id < 1000000';
+         ALTER TABLE wide ADD CONSTRAINT whole CHECK (is_small(wide.*));
+         CREATE TABLE narrow (id serial PRIMARY KEY, v text); CREATE FUNCTION row_text(narrow) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1::text';
+         CREATE UNIQUE INDEX whole_row ON narrow (row_text(narrow.*)); ALTER TABLE narrow ADD CONSTRAINT of_row CHECK ((narrow.*)::text ~ '^.')",
+    );
+    let notes = |session: &mut Session, table: &str| -> String {
+        let plan = format!("mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)')");
+        session.one(&format!("SELECT string_agg(note, E'\\n') FROM {plan}"))
+    };
+    let wide = notes(&mut session, "wide");
+    let refuses = "blocker: check constraint \"whole\" of table \"wide\" refuses new ids";
+    assert!(wide.starts_with(refuses), "{wide}");
+    session.run("ALTER TABLE wide DROP CONSTRAINT whole");
+    let wide = notes(&mut session, "wide");
+    let doubts =
+        "warning: check constraint \"wide_g_check\" of table \"wide\" is not evaluated for new ids";
+    assert!(
+        wide.contains(doubts) && !wide.contains("wide_v_check"),
+        "{wide}"
+    );
+    let narrow = notes(&mut session, "narrow");
+    assert!(
+        narrow.contains("blocker: other objects depend on column \"id\" of table"),
+        "{narrow}"
+    );
+    assert!(
+        narrow.contains("index public.whole_row") && narrow.contains("constraint of_row"),
+        "{narrow}"
+    );
+}
+
+/// A sequence of an identity is created again, with the privileges on it, but not with those on its columns.
+#[test]
+fn privileges_on_columns_of_a_sequence_are_said_before() {
+    let server = Server::start("columns of a sequence");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE ROLE reader; CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+         GRANT SELECT (last_value) ON counted_id_seq TO reader",
+    );
+    let plan = "mint.convert_plan('counted', 'id', 'snowflake_next_id(5)')";
+    let said = "blocker: privileges on columns of sequence \"counted_id_seq\" were granted";
+    let found = blockers(&mut session, plan);
+    assert!(found.starts_with(said), "{found}");
+    session.run("REVOKE SELECT (last_value) ON counted_id_seq FROM reader");
+    assert_eq!(blockers(&mut session, plan), "");
 }

@@ -55,6 +55,41 @@ fn a_copied_database_remembers_its_template() {
     assert_ascending(&all);
 }
 
+/// The clock does not say how far ahead ids of before are.
+#[test]
+fn a_copied_database_remembers_what_the_clock_does_not() {
+    let server = Server::start_with_clock("copied, with the clock back");
+    server.create_database("shop");
+    let mut all: Vec<i64> = server.connect("shop").column(FAR);
+    run_without_sessions(&server, "CREATE DATABASE branch TEMPLATE shop");
+    server.set_clock("-3");
+    server.connect("branch").run(RECREATE);
+    server.restart();
+    all.extend(mint_far(&server, "branch"));
+    assert_ascending(&all);
+}
+
+/// An event trigger generates ids as soon as there is a ceiling.
+#[test]
+fn an_event_trigger_does_not_begin_the_ceiling() {
+    let (server, mut all) = server_ahead("copied, with an event trigger");
+    run_without_sessions(&server, "CREATE DATABASE branch TEMPLATE shop");
+    let mut session = server.connect("branch");
+    session.run(
+        "CREATE TABLE audit (id bigint); CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF to_regclass('mint.time_ceiling') IS NOT NULL THEN INSERT INTO audit SELECT snowflake_next_id(900); END IF; END $$;
+         DROP EXTENSION pg_mint; CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION audit()",
+    );
+    session.run("CREATE EXTENSION pg_mint");
+    session.run("DROP EVENT TRIGGER audit");
+    assert!(session.one::<i64>("SELECT count(*) FROM audit") > 0);
+    drop(session);
+    server.cut_power();
+    server.start_again();
+    all.extend(mint_far(&server, "branch"));
+    assert_ascending(&all);
+}
+
 /// After a restart only the dropped ceiling knew what was issued, so it is handed on as the guide to upgrades says.
 #[test]
 fn a_kept_ceiling_covers_ids_from_before_a_restart() {

@@ -83,6 +83,20 @@ fn nothing_is_minted_after_a_savepoint_that_can_restore_the_ceiling() {
     );
 }
 
+/// A row that is locked as well says by a list of transactions who has changed it.
+#[test]
+fn nothing_is_minted_after_a_savepoint_beside_a_lock_of_the_row() {
+    let server = Server::start("replaced and locked");
+    let mut session = server.connect("postgres");
+    session.run(
+        "BEGIN; SELECT 1 FROM pg_class WHERE oid = 'mint.time_ceiling'::regclass FOR KEY SHARE;
+         SAVEPOINT here; ALTER SEQUENCE mint.time_ceiling RESTART",
+    );
+    assert_eq!(session.refusal(NEXT).code, "55000");
+    session.run("ROLLBACK");
+    session.one::<i64>(NEXT);
+}
+
 /// A session that meets the replacement before its end waits for it, and mints under the new ceiling.
 #[test]
 fn a_new_session_waits_for_a_replacement() {
@@ -146,6 +160,46 @@ fn a_sequence_of_another_name_is_not_the_ceiling() {
     );
     all.push(server.connect("postgres").one(NEXT));
     all.push(session.one(NEXT));
+    server.crash_with_the_clock_back();
+    all.push(server.connect("postgres").one(NEXT));
+    assert_ascending(&all);
+}
+
+/// Who waits for the sequence, attached or not, mints under the one that has its name then.
+#[test]
+fn a_session_that_waits_for_a_renamed_sequence_looks_again() {
+    let server = Server::build_with_clock("renamed meanwhile");
+    let server = server.conf("pg_mint.ceiling_window = '100ms'").start();
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = Vec::new();
+    for round in 0..2 {
+        let mut waiting = server.connect("postgres");
+        if round == 0 {
+            all.push(waiting.one(NEXT));
+        }
+        session.run(&format!(
+            "CREATE SCHEMA attic{round}; BEGIN; ALTER EXTENSION pg_mint DROP SEQUENCE mint.time_ceiling;
+             ALTER SEQUENCE mint.time_ceiling SET SCHEMA attic{round}; CREATE SEQUENCE mint.time_ceiling;
+             ALTER EXTENSION pg_mint ADD SEQUENCE mint.time_ceiling;
+             SELECT setval('mint.time_ceiling', (SELECT last_value FROM attic{round}.time_ceiling))"
+        ));
+        // Past what is published.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let far = "SELECT max(id) FROM snowflake_next_ids(7, 500000) AS id";
+        let id = std::thread::scope(|scope| {
+            let minting = scope.spawn(|| waiting.one::<i64>(far));
+            let waits = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted";
+            server.until("the session waits", || session.one(waits));
+            session.run("COMMIT");
+            minting.join().expect("an id")
+        });
+        all.push(id);
+        let page = "SELECT last_value FROM mint.time_ceiling";
+        let at = "SELECT (extract(epoch FROM snowflake_time($1)) * 1000000)::bigint";
+        let at: i64 = session.one(&at.replace("$1", &id.to_string()));
+        let page: i64 = session.one(page);
+        assert!(page > at, "{page} is not above {at}");
+    }
     server.crash_with_the_clock_back();
     all.push(server.connect("postgres").one(NEXT));
     assert_ascending(&all);
