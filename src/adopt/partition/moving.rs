@@ -23,6 +23,9 @@ use std::iter;
 /// The rows of a batch: they take about a tenth of a second.
 const BATCH: u32 = 10_000;
 
+/// The most rows with one key that are moved: they are one batch.
+const MOST_EQUAL: u32 = 100_000;
+
 /// Returns the partition that an earlier batch has begun, if a missing range is what is left of it.
 pub fn grown<'a>(parent: &'a Parent, part: &Missing) -> Option<&'a Partition> {
     parent.default.as_ref()?;
@@ -55,27 +58,8 @@ pub fn move_some(
     own.run_within(millis, locks.iter().map(String::as_str));
     refuse_unmovable(parent, default, begun);
     refuse_types(parent, own.owner());
-    let [least, below, its_type] = words(&parent.keys);
-    let key = |key: Key| format!("'{}'::{its_type}", parent.keys.text(key));
-    // Cast to the type itself: a user can make operators of a domain over it.
-    let column = format!("{}::{its_type}", sql::quoted_exactly(&parent.key));
-    let is_within = |until: Option<Key>| {
-        let from = format!("{column} {least} {}", key(part.from));
-        match until {
-            None => from,
-            Some(until) => format!("{from} AND {column} {below} {}", key(until)),
-        }
-    };
-    let next = format!(
-        "SELECT {column}::text FROM {} WHERE {} ORDER BY {column} OFFSET {BATCH} LIMIT 1",
-        default.name,
-        is_within(part.until),
-    );
-    let next = own.value_within::<DecodedText>(millis, &next);
-    let until = match next {
-        None => part.until,
-        Some(text) => parent.keys.parse(&text.0),
-    };
+    let rows = Rows::of(own, parent, default, part, millis);
+    let until = rows.end_of_batch();
     let (name, from) = match begun {
         Some(begun) => (begun.name.clone(), begun.range.from.unwrap_or(part.from)),
         None => {
@@ -95,7 +79,7 @@ pub fn move_some(
          stored AS (INSERT INTO {name} ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM moved RETURNING 1)
          SELECT n FROM (SELECT count(*) AS n FROM stored) AS s WHERE n = (SELECT count(*) FROM moved)",
         default.name,
-        is_within(until),
+        rows.below(until),
     );
     let rows = own.value_within::<i64>(millis, &moves);
     let rows = rows.unwrap_or_else(|| impossible("partition that does not keep its rows"));
@@ -105,6 +89,96 @@ pub fn move_some(
         binding::refuse();
     }
     (name, rows)
+}
+
+/// The rows of a default partition from the lower end of a missing range on.
+struct Rows<'a> {
+    own: &'a Owned,
+    keys: &'a Keys,
+    default: &'a Named,
+    part: &'a Missing,
+    /// The key, cast to the type itself: a user can make operators of a domain over it.
+    column: String,
+    /// The operators of keys that are at least another one, and below it.
+    least: String,
+    less: String,
+    its_type: String,
+    millis: i32,
+}
+
+impl<'a> Rows<'a> {
+    fn of(
+        own: &'a Owned,
+        parent: &'a Parent,
+        default: &'a Named,
+        part: &'a Missing,
+        millis: i32,
+    ) -> Self {
+        let [least, less, its_type] = words(&parent.keys);
+        Self {
+            own,
+            keys: &parent.keys,
+            default,
+            part,
+            column: format!("{}::{its_type}", sql::quoted_exactly(&parent.key)),
+            least,
+            less,
+            its_type,
+            millis,
+        }
+    }
+
+    fn literal(&self, key: Key) -> String {
+        format!("'{}'::{}", self.keys.text(key), self.its_type)
+    }
+
+    /// Returns the condition that a row is below the end of a range.
+    fn below(&self, until: Option<Key>) -> String {
+        let Self {
+            column,
+            least,
+            less,
+            ..
+        } = self;
+        let from = format!("{column} {least} {}", self.literal(self.part.from));
+        match until {
+            None => from,
+            Some(until) => format!("{from} AND {column} {less} {}", self.literal(until)),
+        }
+    }
+
+    /// Returns a value of one of the rows below the end of a range.
+    fn ask(&self, what: &str, until: Option<Key>, which: &str) -> Option<String> {
+        let (name, rows) = (&self.default.name, self.below(until));
+        let query = format!("SELECT {what}::text FROM {name} WHERE {rows} {which} LIMIT 1");
+        let found = self.own.value_within::<DecodedText>(self.millis, &query);
+        found.map(|text| text.0)
+    }
+
+    /// Returns the key at which a batch ends: of the first row that is not in it.
+    fn end_of_batch(&self) -> Option<Key> {
+        let column = &self.column;
+        let next = |which: &str| match self.ask(column, self.part.until, which) {
+            None => self.part.until,
+            Some(text) => self.keys.parse(&text),
+        };
+        let until = next(&format!("ORDER BY {column} OFFSET {BATCH}"));
+        if until != Some(self.part.from) {
+            return until;
+        }
+        // All of them have the first key, and a range ends above it.
+        let first = self.literal(self.part.from);
+        let until = next(&format!(
+            "AND {first} {} {column} ORDER BY {column}",
+            self.less
+        ));
+        let rest = format!("OFFSET {MOST_EQUAL}");
+        if self.ask("true", until, &rest).is_some() {
+            let reason = format!("More than {MOST_EQUAL} rows have the key {first}.");
+            error::cannot_move(&self.default.name, reason);
+        }
+        until
+    }
 }
 
 /// Raises an error if rows cannot leave the default partition, or enter one that was begun, without an effect that is not asked

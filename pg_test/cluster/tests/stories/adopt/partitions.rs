@@ -238,3 +238,31 @@ fn what_is_being_detached_is_kept() {
     let left: i64 = session.one("SELECT count(*) FROM one");
     assert_eq!(left, 1);
 }
+
+/// A batch ends at a key, and more rows than it has can have one.
+#[test]
+fn rows_with_one_key_are_moved_together() {
+    let server = Server::start("rows with one key");
+    let mut session = server.connect("postgres");
+    let maintain = |table: &str| {
+        format!(
+            "SET statement_timeout = '60s'; CALL mint.partition_maintain('{table}', '1 month', 1, move_rows => true)"
+        )
+    };
+    for (table, rows) in [("few", 10_001), ("many", 100_001)] {
+        session.run(&format!(
+            "CREATE TABLE {table} (id bigint NOT NULL DEFAULT snowflake_next_id(3, 'twitter'), v text) PARTITION BY RANGE (id);
+             CREATE TABLE {table}_rest PARTITION OF {table} DEFAULT;
+             INSERT INTO {table} (v) SELECT 'before' FROM generate_series(1, 10);
+             INSERT INTO {table} SELECT one.id, 'same' FROM (SELECT snowflake_next_id(3, 'twitter') AS id OFFSET 0) AS one, generate_series(1, {rows});
+             INSERT INTO {table} (v) SELECT 'after' FROM generate_series(1, 10)"
+        ));
+    }
+    session.run(&maintain("few"));
+    let left: i64 = session.one("SELECT count(*) FROM few_rest");
+    assert_eq!(left, 0);
+    assert_eq!(session.one::<i64>("SELECT count(*) FROM few"), 10_021);
+    let refusal = session.try_run(&maintain("many")).expect_err("too many");
+    assert_eq!(refusal.code, "0A000", "{refusal}");
+    assert_eq!(session.one::<i64>("SELECT count(*) FROM many"), 100_021);
+}
