@@ -51,11 +51,15 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = t.oid AND c.relispartition
     JOIN pg_inherits AS i ON i.inhrelid = t.oid
   ),
+  -- An expression can have the type of any column, without a dependency of its own on it.
   key_parts (class, oid) AS (
     SELECT 'pg_type'::regclass, a.atttypid
     FROM key_tables AS t
     JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = ANY (r.partattrs::int2[]) AND a.attnum > 0
+    JOIN pg_attribute AS a ON a.attrelid = t.oid
+      AND a.attnum > 0
+      AND NOT a.attisdropped
+      AND (r.partexprs IS NOT NULL OR a.attnum = ANY (r.partattrs::int2[]))
     UNION
     SELECT p.refclassid, p.refobjid
     FROM key_tables AS t
@@ -100,6 +104,20 @@ SELECT jsonb_build_object(
     SELECT pg_describe_object(p.class, p.oid, 0)
     FROM key_parts AS p
     WHERE p.class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+    LIMIT 1
+  ),
+  -- A user can make an operator of a domain wherever those of its base type are: the text would mean that.
+  'key_domain', (
+    SELECT format_type(y.oid, NULL)
+    FROM key_parts AS p
+    JOIN pg_type AS y ON y.oid = p.oid AND y.typtype = 'd'
+    WHERE p.class = 'pg_type'::regclass
+      AND EXISTS (
+        SELECT
+        FROM operators AS q
+        JOIN pg_operator AS o ON o.oid = q.oid
+        WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
+      )
     LIMIT 1
   ),
   'schemas', (

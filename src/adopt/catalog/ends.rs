@@ -31,6 +31,8 @@ struct Ends {
     key_types: Vec<pg_sys::Oid>,
     /// A function or an operator of a user that one of these keys calls.
     key_call: Option<String>,
+    /// A domain that one of these keys has, whose operators can be of a user.
+    key_domain: Option<String>,
     /// The schemas of other roles whose names are in the queries.
     #[serde(deserialize_with = "list")]
     schemas: Vec<pg_sys::Oid>,
@@ -49,6 +51,9 @@ impl Ends {
         let of_table = |what: &str| format!("{what} of table \"{}\"", sql::name_of(table));
         if let Some(object) = self.key_call {
             refuse_call(&object, &sql::name_of(table));
+        }
+        if let Some(domain) = self.key_domain {
+            refuse_domain(&domain, &sql::name_of(table));
         }
         for (what, types) in [
             ("partition key", self.key_types),
@@ -120,6 +125,18 @@ fn refuse_call(object: &str, table: &str) -> ! {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
         .detail("When a partition is attached or detached, the server writes the key into a query of the tables that foreign keys connect with the table.")
         .hint("Use a partition key of columns, or drop the foreign keys.")
+        .raise()
+}
+
+/// Refuses a key of a domain, with operators that are not of the server: the text of a key can mean one of the domain that
+/// another role has made.
+#[cold]
+#[track_caller]
+fn refuse_domain(domain: &str, table: &str) -> ! {
+    let message = format!("partition key of table \"{table}\" has values of domain {domain}");
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail("When a partition is attached or detached, the server writes the key into a query of the tables that foreign keys connect with the table.")
+        .hint("Use a partition key of the type itself, or drop the foreign keys.")
         .raise()
 }
 
