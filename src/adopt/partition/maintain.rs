@@ -37,11 +37,11 @@ enum Task<'a> {
 impl<'a> Task<'a> {
     fn next(rules: &Rules, parent: &'a Parent) -> Option<Self> {
         let missing = rules.missing(parent).into_iter().next();
-        // One that somebody detaches CONCURRENTLY is to be kept, as no step begins that.
-        let mut expired = rules.expired(parent).into_iter();
-        missing
-            .map(Self::Make)
-            .or_else(|| Some(Self::Drop(expired.find(|part| !part.is_detaching)?)))
+        missing.map(Self::Make).or_else(|| {
+            // One that somebody detaches CONCURRENTLY is to be kept, as no step begins that.
+            let mut expired = rules.expired(parent).into_iter();
+            Some(Self::Drop(expired.find(|part| !part.is_detaching)?))
+        })
     }
 
     /// Returns the table that is locked against everything, besides the parent.

@@ -239,6 +239,32 @@ fn what_is_being_detached_is_kept() {
     assert_eq!(left, 1);
 }
 
+/// DETACH CONCURRENTLY is the way to archive a partition, and nothing ends it by a drop while it waits.
+#[test]
+fn a_partition_that_somebody_detaches_is_kept() {
+    let server = Server::start("a partition that is archived");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE message (id bigint NOT NULL DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id)");
+    session.run("CALL mint.partition_maintain('message', '1 month', 1, since => now() - interval '3 months')");
+    session
+        .run("INSERT INTO message VALUES (snowflake_min(now() - interval '3 months', 'twitter'))");
+    let old: String = session.one("SELECT tableoid::regclass::text FROM message");
+    let mut reader = server.connect("postgres");
+    reader.run("BEGIN; SELECT FROM message WHERE id = snowflake_max(now(), 'twitter')");
+    session.run("SET statement_timeout = '300 ms'");
+    let detach = format!("ALTER TABLE message DETACH PARTITION {old} CONCURRENTLY");
+    assert_eq!(session.refusal(&detach).code, "57014");
+    session.run("RESET statement_timeout");
+    let keep = "CALL mint.partition_maintain('message', '1 month', 1, keep => '1 month', lock_timeout => '200 ms', retries => 0)";
+    session.run(keep);
+    reader.run("COMMIT");
+    session.run(keep);
+    assert_eq!(
+        session.one::<i64>(&format!("SELECT count(*) FROM {old}")),
+        1
+    );
+}
+
 /// A batch ends at a key, and more rows than it has can have one.
 #[test]
 fn rows_with_one_key_are_moved_together() {

@@ -35,6 +35,9 @@ fn constants_in_keys_of_tables_above() {
         ("e.d[]", "kind", "'{1}'"),
         ("e.pair", "kind", "'(1)'"),
         ("int[]", "(kind::int[] = '{1}'::e.d[]::int[])", "true"),
+        ("e.d[]", "(coalesce(kind, kind))", "'{1}'"),
+        ("e.d[]", "(kind[1:2])", "'{1}'"),
+        ("e.pair", "(coalesce(kind, kind))", "'(1)'"),
     ] {
         below(&mut alice, kind, key, value);
         set(&server);
@@ -69,6 +72,29 @@ fn calls_in_keys_of_tables_above() {
     }
     alice.run("DROP TABLE a.child");
     root.run(KEEP);
+}
+
+/// The server casts the column to the type below the domain, and not the constant.
+#[test]
+fn operators_of_domains_in_keys() {
+    let (server, _, mut alice) = with_schema("operators of domains in keys");
+    alice.run(
+        "CREATE DOMAIN a.key AS objectid; CREATE TABLE a.ev (id a.key PRIMARY KEY DEFAULT objectid()) PARTITION BY RANGE (id);
+         CREATE TABLE a.ev_old PARTITION OF a.ev FOR VALUES FROM ('500000000000000000000000') TO ('500000010000000000000000');
+         CREATE TABLE a.child (r a.key REFERENCES a.ev); INSERT INTO a.ev VALUES ('500000000000000000000005')",
+    );
+    bob(&server).run(
+        "CREATE FUNCTION public.ge(objectid, a.key) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN e.now(); END $$;
+         CREATE OPERATOR public.>= (LEFTARG = objectid, RIGHTARG = a.key, FUNCTION = public.ge)",
+    );
+    for role in ["alice", "postgres"] {
+        let mut session = server.connect_as(role, "postgres");
+        let refusal = session.try_run(KEEP);
+        assert_not_sprung(&server, role);
+        let refusal = refusal.expect_err(role);
+        let expected = "partition key of table \"a.ev\" has values of domain a.key";
+        assert_eq!(refusal.message, expected);
+    }
 }
 
 /// Another role can make an operator of a domain in the schema of the extension, and what evaluates a generated column.
