@@ -256,7 +256,8 @@ fn a_partition_that_somebody_detaches_is_kept() {
     assert_eq!(session.refusal(&detach).code, "57014");
     session.run("RESET statement_timeout");
     let keep = "CALL mint.partition_maintain('message', '1 month', 1, keep => '1 month', lock_timeout => '200 ms', retries => 0)";
-    session.run(keep);
+    // Others cannot be dropped beside the reader.
+    let _ = session.try_run(keep);
     reader.run("COMMIT");
     session.run(keep);
     assert_eq!(
