@@ -66,6 +66,22 @@ WITH RECURSIVE
     JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass AND p.objid = t.oid AND p.objsubid = 0
     WHERE p.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
   ),
+  -- What these types are made of: a key can be one field of a column.
+  key_types (oid) AS (
+    SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_type'::regclass
+    UNION
+    SELECT n.oid
+    FROM key_types AS t
+    JOIN pg_type AS y ON y.oid = t.oid
+    CROSS JOIN LATERAL (
+      SELECT unnest(ARRAY[y.typelem, y.typbasetype])
+      UNION ALL
+      SELECT a.atttypid
+      FROM pg_attribute AS a
+      WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+    ) AS n (oid)
+    WHERE n.oid >= 16384
+  ),
   columns (type) AS (
     SELECT a.atttypid
     FROM keys AS k
@@ -87,7 +103,7 @@ WITH RECURSIVE
     SELECT c.relnamespace FROM ends AS e JOIN pg_class AS c ON c.oid = e.oid
     UNION
     SELECT y.typnamespace
-    FROM (SELECT c.type FROM columns AS c UNION SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_type'::regclass) AS t (oid)
+    FROM (SELECT c.type FROM columns AS c UNION SELECT k.oid FROM key_types AS k) AS t (oid)
     JOIN pg_type AS y ON y.oid = t.oid
     UNION
     SELECT o.oprnamespace FROM operators AS q JOIN pg_operator AS o ON o.oid = q.oid
@@ -98,7 +114,7 @@ SELECT jsonb_build_object(
   'others', (SELECT jsonb_agg(o.oid ORDER BY o.oid) FROM owned AS o WHERE NOT o.is_own),
   -- The server casts the columns of a key to the types of its operators.
   'types', (SELECT jsonb_agg(DISTINCT c.type::int8) FROM columns AS c),
-  'key_types', (SELECT jsonb_agg(p.oid::int8) FROM key_parts AS p WHERE p.class = 'pg_type'::regclass),
+  'key_types', (SELECT jsonb_agg(k.oid::int8) FROM key_types AS k),
   -- Those of the server are in no row of pg_depend.
   'key_call', (
     SELECT pg_describe_object(p.class, p.oid, 0)
@@ -109,15 +125,14 @@ SELECT jsonb_build_object(
   -- A user can make an operator of a domain wherever those of its base type are: the text would mean that.
   'key_domain', (
     SELECT format_type(y.oid, NULL)
-    FROM key_parts AS p
-    JOIN pg_type AS y ON y.oid = p.oid AND y.typtype = 'd'
-    WHERE p.class = 'pg_type'::regclass
-      AND EXISTS (
-        SELECT
-        FROM operators AS q
-        JOIN pg_operator AS o ON o.oid = q.oid
-        WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
-      )
+    FROM key_types AS k
+    JOIN pg_type AS y ON y.oid = k.oid AND y.typtype = 'd'
+    WHERE EXISTS (
+      SELECT
+      FROM operators AS q
+      JOIN pg_operator AS o ON o.oid = q.oid
+      WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
+    )
     LIMIT 1
   ),
   'schemas', (
