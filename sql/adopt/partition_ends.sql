@@ -41,46 +41,23 @@ WITH RECURSIVE
     FROM (SELECT e.oid FROM ends AS e UNION SELECT a.oid FROM above AS a) AS e
     JOIN pg_class AS c ON c.oid = e.oid
   ),
-  -- The query of an end, where there is one, has the keys of $3 and of what that is a partition of.
+  -- The query of a table that refers to $3 has its key and those of what that is a partition of.
   key_tables (oid) AS (
     SELECT $3::oid
-    WHERE EXISTS (SELECT FROM ends)
+    WHERE EXISTS (SELECT FROM keys AS k WHERE k.confrelid = ANY ($1::oid[]))
     UNION
     SELECT i.inhparent
     FROM key_tables AS t
     JOIN pg_class AS c ON c.oid = t.oid AND c.relispartition
     JOIN pg_inherits AS i ON i.inhrelid = t.oid
   ),
-  -- An expression can have the type of any column, without a dependency of its own on it.
-  key_parts (class, oid) AS (
-    SELECT 'pg_type'::regclass, a.atttypid
+  -- An expression has no type here.
+  key_columns (type) AS (
+    SELECT a.atttypid
     FROM key_tables AS t
     JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
-    JOIN pg_attribute AS a ON a.attrelid = t.oid
-      AND a.attnum > 0
-      AND NOT a.attisdropped
-      AND (r.partexprs IS NOT NULL OR a.attnum = ANY (r.partattrs::int2[]))
-    UNION
-    SELECT p.refclassid, p.refobjid
-    FROM key_tables AS t
-    JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass AND p.objid = t.oid AND p.objsubid = 0
-    WHERE p.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
-  ),
-  -- What these types are made of: a key can be one field of a column.
-  key_types (oid) AS (
-    SELECT p.oid FROM key_parts AS p WHERE p.class = 'pg_type'::regclass
-    UNION
-    SELECT n.oid
-    FROM key_types AS t
-    JOIN pg_type AS y ON y.oid = t.oid
-    CROSS JOIN LATERAL (
-      SELECT unnest(ARRAY[y.typelem, y.typbasetype])
-      UNION ALL
-      SELECT a.atttypid
-      FROM pg_attribute AS a
-      WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-    ) AS n (oid)
-    WHERE n.oid >= 16384
+    CROSS JOIN LATERAL unnest(r.partattrs::int2[]) AS p (number)
+    LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = p.number AND p.number <> 0
   ),
   columns (type) AS (
     SELECT a.atttypid
@@ -103,7 +80,7 @@ WITH RECURSIVE
     SELECT c.relnamespace FROM ends AS e JOIN pg_class AS c ON c.oid = e.oid
     UNION
     SELECT y.typnamespace
-    FROM (SELECT c.type FROM columns AS c UNION SELECT k.oid FROM key_types AS k) AS t (oid)
+    FROM (SELECT c.type FROM columns AS c UNION SELECT k.type FROM key_columns AS k) AS t (oid)
     JOIN pg_type AS y ON y.oid = t.oid
     UNION
     SELECT o.oprnamespace FROM operators AS q JOIN pg_operator AS o ON o.oid = q.oid
@@ -114,25 +91,26 @@ SELECT jsonb_build_object(
   'others', (SELECT jsonb_agg(o.oid ORDER BY o.oid) FROM owned AS o WHERE NOT o.is_own),
   -- The server casts the columns of a key to the types of its operators.
   'types', (SELECT jsonb_agg(DISTINCT c.type::int8) FROM columns AS c),
-  'key_types', (SELECT jsonb_agg(k.oid::int8) FROM key_types AS k),
-  -- Those of the server are in no row of pg_depend.
-  'key_call', (
-    SELECT pg_describe_object(p.class, p.oid, 0)
-    FROM key_parts AS p
-    WHERE p.class IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-    LIMIT 1
-  ),
-  -- A user can make an operator of a domain wherever those of its base type are: the text would mean that.
-  'key_domain', (
-    SELECT format_type(y.oid, NULL)
-    FROM key_types AS k
-    JOIN pg_type AS y ON y.oid = k.oid AND y.typtype = 'd'
-    WHERE EXISTS (
-      SELECT
-      FROM operators AS q
-      JOIN pg_operator AS o ON o.oid = q.oid
-      WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
-    )
+  'key_types', (SELECT jsonb_agg(DISTINCT k.type::int8) FROM key_columns AS k WHERE k.type IS NOT NULL),
+  -- The key is a text in a query: what that means must not be another role's to say. It can make an operator of a domain
+  -- wherever those of its base type are, and what a constant of an array or a row is made of.
+  'key', (
+    SELECT coalesce('of type ' || format_type(y.oid, NULL), 'an expression')
+    FROM key_columns AS k
+    LEFT JOIN pg_type AS y ON y.oid = k.type
+    WHERE y.oid IS NULL
+      OR y.oid >= 16384
+      AND NOT (y.typtype IN ('b', 'e') AND y.typelem = 0)
+      AND NOT (
+        y.typtype = 'd'
+        AND y.typbasetype < 16384
+        AND NOT EXISTS (
+          SELECT
+          FROM operators AS q
+          JOIN pg_operator AS o ON o.oid = q.oid
+          WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
+        )
+      )
     LIMIT 1
   ),
   'schemas', (

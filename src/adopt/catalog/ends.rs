@@ -26,13 +26,11 @@ struct Ends {
     /// The types of the columns of foreign keys.
     #[serde(deserialize_with = "list")]
     types: Vec<pg_sys::Oid>,
-    /// Types of the keys of the table and of those above it, if there is an end.
+    /// Types of the keys of the table and of those above it, if foreign keys refer to it.
     #[serde(deserialize_with = "list")]
     key_types: Vec<pg_sys::Oid>,
-    /// A function or an operator of a user that one of these keys calls.
-    key_call: Option<String>,
-    /// A domain that one of these keys has, whose operators can be of a user.
-    key_domain: Option<String>,
+    /// What one of these keys is, if another role can say what its text means.
+    key: Option<String>,
     /// The schemas of other roles whose names are in the queries.
     #[serde(deserialize_with = "list")]
     schemas: Vec<pg_sys::Oid>,
@@ -49,12 +47,6 @@ impl Ends {
     /// Raises an error for what another role than the owner of the table has written.
     fn refuse_written(self, owner: pg_sys::Oid, table: pg_sys::Oid) {
         let of_table = |what: &str| format!("{what} of table \"{}\"", sql::name_of(table));
-        if let Some(object) = self.key_call {
-            refuse_call(&object, &sql::name_of(table));
-        }
-        if let Some(domain) = self.key_domain {
-            refuse_domain(&domain, &sql::name_of(table));
-        }
         for (what, types) in [
             ("partition key", self.key_types),
             ("foreign key", self.types),
@@ -62,6 +54,9 @@ impl Ends {
             if let Err(of) = foreign::refuse(&foreign::types(types), Held::ByOid, owner) {
                 foreign::raise(&of_table(what), of);
             }
+        }
+        if let Some(key) = self.key {
+            refuse_key(&key, &sql::name_of(table));
         }
         // All in one query: a table can have a thousand partitions.
         if casts::written(&self.others).is_some() {
@@ -117,26 +112,14 @@ pub fn refuse_keys(owner: pg_sys::Oid, table: pg_sys::Oid) {
     Ends::find(&[], owner, table).refuse_written(owner, table);
 }
 
-/// Refuses a call in a key above a table with foreign keys: the text of that key can mean an overload that another role has made.
+/// Refuses a key whose text can mean what another role makes later: an overload of a function that it calls, or an operator.
 #[cold]
 #[track_caller]
-fn refuse_call(object: &str, table: &str) -> ! {
-    let message = format!("table \"{table}\" is below a partition key that calls {object}");
+fn refuse_key(key: &str, table: &str) -> ! {
+    let message = format!("partition key of table \"{table}\", or of one above, is {key}");
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .detail("When a partition is attached or detached, the server writes the key into a query of the tables that foreign keys connect with the table.")
-        .hint("Use a partition key of columns, or drop the foreign keys.")
-        .raise()
-}
-
-/// Refuses a key of a domain, with operators that are not of the server: the text of a key can mean one of the domain that
-/// another role has made.
-#[cold]
-#[track_caller]
-fn refuse_domain(domain: &str, table: &str) -> ! {
-    let message = format!("partition key of table \"{table}\" has values of domain {domain}");
-    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .detail("When a partition is attached or detached, the server writes the key into a query of the tables that foreign keys connect with the table.")
-        .hint("Use a partition key of the type itself, or drop the foreign keys.")
+        .detail("When a partition is detached, the server writes the keys into a query of the tables whose foreign keys refer to the table.")
+        .hint("Use columns of types of the server as partition keys, or drop the foreign keys.")
         .raise()
 }
 
