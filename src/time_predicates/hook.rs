@@ -92,8 +92,8 @@ unsafe fn consider(
         {
             derive_guarded(root, table, relation, has_children);
         }
-        if !has_children && order::keys(root).next().is_some() {
-            offer_guarded(root, table);
+        if order::keys(root).next().is_some() {
+            offer_guarded(root, table, has_children);
         }
     }
 }
@@ -113,7 +113,13 @@ unsafe extern "C-unwind" fn derive_guarded(
 unsafe extern "C-unwind" fn offer_guarded(
     root: *mut pg_sys::PlannerInfo,
     table: *mut pg_sys::RelOptInfo,
+    has_children: bool,
 ) {
     // SAFETY: the arguments are passed on unchanged.
-    unsafe { order::offer(root, table) }
+    unsafe {
+        order::ask_of_id(root, (*table).relid);
+        if !has_children {
+            order::offer(root, table);
+        }
+    }
 }

@@ -9,10 +9,11 @@
 //! of ids that are not negative, and others are refused. Equal times are in the order of the ids, which the query allows.
 
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::node::{column, constant, list};
+use crate::pg::datum::node::{as_node, constant, list};
 use crate::time_predicates::predicate::{DATETIME_OPERATORS, call, call_of};
 use crate::time_predicates::setting;
 use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag;
 
 /// Returns the expressions of a time that a query is ordered by.
 ///
@@ -35,6 +36,86 @@ pub unsafe fn keys(root: *mut pg_sys::PlannerInfo) -> impl Iterator<Item = *mut 
     }
 }
 
+/// A time in whose order the ids of a column are.
+struct TimeOfId {
+    function: pg_sys::Oid,
+    /// The id, as the function gets it.
+    id: *mut pg_sys::Node,
+    column: pg_sys::AttrNumber,
+}
+
+impl TimeOfId {
+    /// Reads an expression on a table.
+    ///
+    /// # Safety
+    /// A node of the planner's.
+    unsafe fn of(key: *mut pg_sys::Node, table: pg_sys::Index) -> Option<Self> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let (function, arguments, column) = call_of(key, table)?;
+            let mut arguments = nodes(arguments);
+            let id = arguments.next()?;
+            let others = arguments
+                .map(|other| constant(other))
+                .collect::<Option<Vec<&[u8]>>>()?;
+            if !function.is_exact || !(function.is_ordered)(&others) {
+                return None;
+            }
+            let function = function.oid()?;
+            Some(Self {
+                function,
+                id,
+                column,
+            })
+        }
+    }
+}
+
+/// Makes the first condition of a query for `min()` or `max()`, that the time is not null, one that the id is not. The planner
+/// puts it before those that were written, which can keep ids away that have no time.
+///
+/// # Safety
+/// The planner has called its hook for the table.
+pub unsafe fn ask_of_id(root: *mut pg_sys::PlannerInfo, table: pg_sys::Index) {
+    // SAFETY: as the caller says. The conditions are a list by now, of this query alone.
+    unsafe {
+        let conditions = (*(*(*root).parse).jointree).quals.cast();
+        let Some(first) = nodes(conditions).next() else {
+            return;
+        };
+        let Some(test) = as_node::<pg_sys::NullTest>(first, NodeTag::T_NullTest) else {
+            return;
+        };
+        let time = (*test).arg.cast();
+        let is_key = |key: *mut pg_sys::Node| pg_sys::equal(key.cast(), (*test).arg.cast());
+        let is_it = setting::is_on()
+            && (*test).nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+            && keys(root).any(is_key);
+        if let Some(of) = TimeOfId::of(time, table).filter(|_| is_it) {
+            (*test).arg = of.id.cast();
+            if cfg!(any(feature = "pg15", feature = "pg16")) {
+                (*(*conditions).elements).ptr_value = concealed(test.cast()).cast();
+            }
+        }
+    }
+}
+
+/// Returns a condition which means the same, and of which releases of 15 and 16 do not see that it is one on a partition key: they
+/// could forget the default partition (`conditions`).
+///
+/// # Safety
+/// A node of the planner's, in whose memory this runs.
+unsafe fn concealed(condition: *mut pg_sys::Expr) -> *mut pg_sys::BooleanTest {
+    // SAFETY: as the caller says. Zeroes are valid for all fields.
+    unsafe {
+        let made = pg_sys::palloc0(size_of::<pg_sys::BooleanTest>()).cast::<pg_sys::BooleanTest>();
+        (*made).xpr.type_ = NodeTag::T_BooleanTest;
+        (*made).arg = condition;
+        (*made).booltesttype = pg_sys::BoolTestType::IS_TRUE;
+        made
+    }
+}
+
 /// Adds what indexes of a table deliver of the order of a query.
 ///
 /// # Safety
@@ -42,38 +123,29 @@ pub unsafe fn keys(root: *mut pg_sys::PlannerInfo) -> impl Iterator<Item = *mut 
 pub unsafe fn offer(root: *mut pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInfo) {
     // SAFETY: as the caller says. The list is read to its end before it grows.
     unsafe {
-        if !setting::is_on() || forgets(root, (*table).relid) {
+        if !setting::is_on() {
             return;
         }
         for key in keys(root) {
             let key = of_child(root, key, (*table).relid);
-            let Some((function, arguments, column)) = call_of(key, (*table).relid) else {
-                continue;
-            };
-            let mut arguments = nodes(arguments);
-            let id = arguments
-                .next()
-                .map_or(pg_sys::InvalidOid, |id| pg_sys::exprType(id));
-            let others: Option<Vec<&[u8]>> = arguments.map(|other| constant(other)).collect();
-            let is_monotonic =
-                function.is_exact && others.is_some_and(|others| (function.is_ordered)(&others));
-            let Some(time) = function.oid().filter(|_| is_monotonic) else {
+            let Some(time) = TimeOfId::of(key, (*table).relid) else {
                 continue;
             };
             // The usual order of ids, or that one reversed.
+            let id = pg_sys::exprType(time.id);
             let usual = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
             let leading: Vec<_> = nodes((*table).indexlist)
                 .map(|index| &*index.cast::<pg_sys::IndexOptInfo>())
                 .filter(|index| {
                     !index.sortopfamily.is_null()
                         && *index.sortopfamily == (*usual).btree_opf
-                        && *index.indexkeys == i32::from(column)
+                        && *index.indexkeys == i32::from(time.column)
                 })
                 .collect();
             for index in leading {
                 (*table).indexlist =
                     pg_sys::lappend((*table).indexlist, by_time(index, key).cast());
-                pg_sys::record_plan_function_dependency(root, time);
+                pg_sys::record_plan_function_dependency(root, time.function);
             }
         }
     }
@@ -94,30 +166,6 @@ unsafe fn of_child(
         let mut child = *children.add(child as usize);
         let above = of_child(root, key, (*child).parent_relid);
         pg_sys::adjust_appendrel_attrs(root, above, 1, &raw mut child)
-    }
-}
-
-/// Returns whether PostgreSQL can forget the default partition of a table above this one: releases of 15 and 16, where an
-/// expression is its key. An order makes `max()` of that a query for one that is not null, which is enough for that, as
-/// where bounds are derived (`conditions`).
-unsafe fn forgets(root: *mut pg_sys::PlannerInfo, child: pg_sys::Index) -> bool {
-    if !cfg!(any(feature = "pg15", feature = "pg16")) {
-        return false;
-    }
-    // SAFETY: the arrays have an element for each table of the query, or are not there; a key has an expression for each part.
-    unsafe {
-        let children = (*root).append_rel_array;
-        if children.is_null() || (*children.add(child as usize)).is_null() {
-            return false;
-        }
-        let parent = (**children.add(child as usize)).parent_relid;
-        let Some(above) = (*(*root).simple_rel_array.add(parent as usize)).as_ref() else {
-            return false;
-        };
-        let parts = above.part_scheme.as_ref().map_or(0, |key| key.partnatts);
-        (0..parts as usize)
-            .any(|part| nodes(*above.partexprs.add(part)).any(|key| column(key).is_none()))
-            || forgets(root, parent)
     }
 }
 
