@@ -65,13 +65,20 @@ FROM (
     FROM pg_rewrite AS w
     WHERE w.ev_class = ANY ($1::oid[])
   ) AS o (class, object, tree)
-  JOIN pg_depend AS p ON p.classid = o.class
-    AND p.objid = o.object
-    AND p.objsubid = 0
-    AND p.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
-    AND p.refobjid >= 16384
+  CROSS JOIN LATERAL (
+    SELECT d.refclassid, d.refobjid
+    FROM pg_depend AS d
+    WHERE d.classid = o.class
+      AND d.objid = o.object
+      AND d.objsubid = 0
+      AND d.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+    UNION
+    -- What JSON_VALUE() returns has no row there.
+    SELECT 'pg_type'::regclass, m.oids[1]::oid
+    FROM regexp_matches(o.tree, ':typid ([0-9]+)', 'g') AS m (oids)
+  ) AS p
   -- The function of a trigger is not planned.
-  WHERE NOT EXISTS (
+  WHERE p.refobjid >= 16384 AND NOT EXISTS (
     SELECT
     FROM pg_trigger AS g
     WHERE o.class = 'pg_trigger'::regclass AND g.oid = o.object AND g.tgfoid = p.refobjid

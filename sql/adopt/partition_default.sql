@@ -20,11 +20,10 @@ WHERE EXISTS (
   WHERE f.contype = 'f' AND (f.confrelid IN (SELECT oid FROM moved) OR f.confrelid = $1::oid)
 )
 UNION ALL
-SELECT 'The table has a foreign key that is checked at the end of the transaction.'
+SELECT 'The table has a constraint that is checked at the end of the transaction.'
 WHERE EXISTS (
   SELECT FROM pg_constraint AS f
-  WHERE f.contype = 'f'
-    AND f.condeferred
+  WHERE f.condeferred
     AND (f.conrelid IN (SELECT oid FROM moved) OR f.conrelid IN (SELECT oid FROM begun) OR f.conrelid = $1::oid)
 )
 UNION ALL

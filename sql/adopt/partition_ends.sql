@@ -52,11 +52,11 @@ WITH RECURSIVE
     JOIN pg_inherits AS i ON i.inhrelid = t.oid
   ),
   -- An expression has no type here.
-  key_columns (type) AS (
-    SELECT a.atttypid
+  key_columns (type, class, sorting) AS (
+    SELECT a.atttypid, p.class, p.sorting
     FROM key_tables AS t
     JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
-    CROSS JOIN LATERAL unnest(r.partattrs::int2[]) AS p (number)
+    CROSS JOIN LATERAL unnest(r.partattrs::int2[], r.partclass::oid[], r.partcollation::oid[]) AS p (number, class, sorting)
     LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = p.number AND p.number <> 0
   ),
   columns (type) AS (
@@ -67,14 +67,12 @@ WITH RECURSIVE
     ) AS p (relation, number)
     JOIN pg_attribute AS a ON a.attrelid = p.relation AND a.attnum = p.number
   ),
-  operators (oid) AS (
-    SELECT unnest(k.operators) FROM keys AS k
-    UNION
-    SELECT m.amopopr
-    FROM key_tables AS t
-    JOIN pg_partitioned_table AS r ON r.partrelid = t.oid
-    JOIN pg_opclass AS c ON c.oid = ANY (r.partclass::oid[])
+  key_operators (class, schema) AS (
+    SELECT c.oid, o.oprnamespace
+    FROM key_columns AS k
+    JOIN pg_opclass AS c ON c.oid = k.class
     JOIN pg_amop AS m ON m.amopfamily = c.opcfamily
+    JOIN pg_operator AS o ON o.oid = m.amopopr
   ),
   places (schema) AS (
     SELECT c.relnamespace FROM ends AS e JOIN pg_class AS c ON c.oid = e.oid
@@ -83,7 +81,13 @@ WITH RECURSIVE
     FROM (SELECT c.type FROM columns AS c UNION SELECT k.type FROM key_columns AS k) AS t (oid)
     JOIN pg_type AS y ON y.oid = t.oid
     UNION
-    SELECT o.oprnamespace FROM operators AS q JOIN pg_operator AS o ON o.oid = q.oid
+    SELECT o.oprnamespace
+    FROM keys AS k
+    JOIN pg_operator AS o ON o.oid = ANY (k.operators)
+    UNION
+    SELECT o.schema FROM key_operators AS o
+    UNION
+    SELECT l.collnamespace FROM key_columns AS k JOIN pg_collation AS l ON l.oid = k.sorting
   )
 SELECT jsonb_build_object(
   -- Their owners have the privileges of $2 anyway.
@@ -92,24 +96,22 @@ SELECT jsonb_build_object(
   -- The server casts the columns of a key to the types of its operators.
   'types', (SELECT jsonb_agg(DISTINCT c.type::int8) FROM columns AS c),
   'key_types', (SELECT jsonb_agg(DISTINCT k.type::int8) FROM key_columns AS k WHERE k.type IS NOT NULL),
-  -- The key is a text in a query: what that means must not be another role's to say. It can make an operator of a domain
-  -- wherever those of its base type are, and what a constant of an array or a row is made of.
+  -- The key is a text in a query: what that means must not be another role's to say. It can make what the constants of an array
+  -- or a row are made of, and an operator that fits a type better than the one of another type.
   'key', (
     SELECT coalesce('of type ' || format_type(y.oid, NULL), 'an expression')
     FROM key_columns AS k
+    JOIN pg_opclass AS c ON c.oid = k.class
     LEFT JOIN pg_type AS y ON y.oid = k.type
     WHERE y.oid IS NULL
       OR y.oid >= 16384
       AND NOT (y.typtype IN ('b', 'e') AND y.typelem = 0)
-      AND NOT (
-        y.typtype = 'd'
-        AND y.typbasetype < 16384
-        AND NOT EXISTS (
-          SELECT
-          FROM operators AS q
-          JOIN pg_operator AS o ON o.oid = q.oid
-          WHERE o.oprnamespace <> 'pg_catalog'::regnamespace
-        )
+      AND NOT (y.typtype = 'd' AND y.typbasetype < 16384)
+      OR y.oid <> c.opcintype
+      AND EXISTS (
+        SELECT
+        FROM key_operators AS o
+        WHERE o.class = k.class AND o.schema <> 'pg_catalog'::regnamespace
       )
     LIMIT 1
   ),

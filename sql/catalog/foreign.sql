@@ -62,6 +62,19 @@ WITH RECURSIVE
       FROM pg_constraint AS k
       JOIN pg_depend AS p ON p.classid = 'pg_constraint'::regclass AND p.objid = k.oid
       WHERE f.class = 'pg_type'::regclass AND k.contypid = f.oid
+      UNION ALL
+      -- What JSON_VALUE() returns has no row in pg_depend.
+      SELECT 'pg_type'::regclass, m.oids[1]::oid
+      FROM (
+        SELECT concat(q.prosqlbody::text, q.proargdefaults::text)
+        FROM pg_proc AS q
+        WHERE f.class = 'pg_proc'::regclass AND q.oid = f.oid
+        UNION ALL
+        SELECT k.conbin::text
+        FROM pg_constraint AS k
+        WHERE f.class = 'pg_type'::regclass AND k.contypid = f.oid
+      ) AS t (tree)
+      CROSS JOIN LATERAL regexp_matches(t.tree, ':typid ([0-9]+)', 'g') AS m (oids)
     ) AS n (class, oid)
     WHERE n.oid >= 16384
       AND n.class IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)

@@ -222,7 +222,7 @@ pub fn no_locks(table: &str, attempts: i32, millis: i32) -> ! {
     let message = format!("could not obtain the locks on table {table}");
     report(Code::ERRCODE_LOCK_NOT_AVAILABLE, message)
         .detail(format!("{attempts} attempts waited for up to {millis} ms each."))
-        .hint("Wait for long transactions on the table to end: pg_stat_activity shows them by xact_start. The next call continues.")
+        .hint("Wait for long transactions on the table, or that create one of the next partition's name, to end: pg_stat_activity shows them by xact_start. The next call continues.")
         .raise()
 }
 
@@ -233,6 +233,15 @@ pub fn slow_detach(partition: &str, millis: i64) -> ! {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .detail("Each table whose foreign key refers to the parent is read, and a partition that can have values of a counter, while other statements wait. The partition is attached still.")
         .hint("Create an index on the columns of the foreign key and on the partition key, or use the statements of mint.partition_drop_plan() with concurrently => true.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn slow_step(table: &str, seconds: i64) -> ! {
+    let message = format!("a step for table {table} takes longer than {seconds} s");
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("Use mint.partition_maintain() for this table, which has no such limit.")
         .raise()
 }
 

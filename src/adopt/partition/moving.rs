@@ -20,11 +20,8 @@ use mint_core::adopt::keys::{Key, Keys};
 use pgrx::pg_sys;
 use std::iter;
 
-/// The rows of a batch: they take about a tenth of a second.
+/// The most rows of a batch: they take about a tenth of a second.
 const BATCH: u32 = 10_000;
-
-/// The most rows with one key that are moved: they are one batch.
-const MOST_EQUAL: u32 = 100_000;
 
 /// Returns the partition that an earlier batch has begun, if a missing range is what is left of it.
 pub fn grown<'a>(parent: &'a Parent, part: &Missing) -> Option<&'a Partition> {
@@ -147,34 +144,24 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns a value of one of the rows below the end of a range.
-    fn ask(&self, what: &str, until: Option<Key>, which: &str) -> Option<String> {
-        let (name, rows) = (&self.default.name, self.below(until));
-        let query = format!("SELECT {what}::text FROM {name} WHERE {rows} {which} LIMIT 1");
-        let found = self.own.value_within::<DecodedText>(self.millis, &query);
-        found.map(|text| text.0)
-    }
-
     /// Returns the key at which a batch ends: of the first row that is not in it.
     fn end_of_batch(&self) -> Option<Key> {
-        let column = &self.column;
-        let next = |which: &str| match self.ask(column, self.part.until, which) {
+        let (column, name, rows) = (
+            &self.column,
+            &self.default.name,
+            self.below(self.part.until),
+        );
+        let query = format!(
+            "SELECT {column}::text FROM {name} WHERE {rows} ORDER BY {column} OFFSET {BATCH} LIMIT 1"
+        );
+        let found = self.own.value_within::<DecodedText>(self.millis, &query);
+        let until = match found {
             None => self.part.until,
-            Some(text) => self.keys.parse(&text),
+            Some(text) => self.keys.parse(&text.0),
         };
-        let until = next(&format!("ORDER BY {column} OFFSET {BATCH}"));
-        if until != Some(self.part.from) {
-            return until;
-        }
-        // All of them have the first key, and a range ends above it.
-        let first = self.literal(self.part.from);
-        let until = next(&format!(
-            "AND {first} {} {column} ORDER BY {column}",
-            self.less
-        ));
-        let rest = format!("OFFSET {MOST_EQUAL}");
-        if self.ask("true", until, &rest).is_some() {
-            let reason = format!("More than {MOST_EQUAL} rows have the key {first}.");
+        if until == Some(self.part.from) {
+            let first = self.literal(self.part.from);
+            let reason = format!("More than {BATCH} rows have the key {first}.");
             error::cannot_move(&self.default.name, reason);
         }
         until

@@ -4,9 +4,9 @@ use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::register::{self, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
-use crate::adopt::partition::run::{Manner, is_locked, maintain};
+use crate::adopt::partition::run::{Manner, advance, is_locked, maintain};
 use crate::adopt::partition::zone::Zone;
-use crate::pg::backend::transaction::{self, StepEnd};
+use crate::pg::backend::transaction::{self, Raised, StepEnd};
 use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::{access, privilege, relation, sql};
 use crate::pg::datum::regclass::Regclass;
@@ -14,6 +14,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::to_micros;
 use crate::pg::error::{OrReport, inform, required, sentence, warn};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use mint_core::Micros;
 use mint_core::adopt::partition::Step;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys;
@@ -58,6 +59,13 @@ fn partition_maintain(
     }
 }
 
+/// How long a step can take where other tables wait for it, and how many one of them can have.
+const LONGEST_STEP: Micros = 60_000_000;
+const MOST_STEPS: usize = 1_000;
+
+/// A registered table, its oid and its owner.
+type Entry = (Registered, pg_sys::Oid, pg_sys::Oid);
+
 /// Does the same as [`partition_maintain`] for each table that is registered and whose owner's privileges the caller has. A table
 /// that cannot be maintained keeps no other from it: it is a warning, and an error at the end.
 #[pg_extern(sql = false)]
@@ -88,28 +96,60 @@ fn partition_maintain_all(
         }
         all.push((row, table, owner));
     }
+    let manner = manner.with_limit(LONGEST_STEP);
+    let mut fail = |entry: &Entry, reason: &str| {
+        failed += 1;
+        let name = entry.0.name();
+        let message = format!("could not maintain partitions of table {name}");
+        warn(message, sentence(reason), None);
+    };
     // An owner can lock tables for long: those that need no wait come first.
-    let (mut first, mut later) = (all.iter().collect::<Vec<_>>(), Vec::new());
-    for (manner, is_last) in [(manner.without_retries(), false), (manner, true)] {
-        for entry in first {
-            let (row, table, owner) = entry;
-            let answer = transaction::caught(|| row.rules());
-            let answer = answer.and_then(|rules| maintain(*table, *owner, &rules, manner));
-            end.commit();
-            let Err(raised) = answer else { continue };
-            if !is_last && is_locked(&raised) {
-                later.push(entry);
-                continue;
-            }
-            failed += 1;
-            let message = format!("could not maintain partitions of table {}", row.name());
-            warn(message, sentence(&transaction::message(&raised)), None);
+    let mut locked = Vec::new();
+    let first = manner.without_retries();
+    in_turn(all.iter().collect(), first, end, |entry, raised| {
+        if raised.is_some_and(is_locked) {
+            locked.push(entry);
+        } else {
+            fail(entry, &why(raised));
         }
-        first = std::mem::take(&mut later);
-    }
+    });
+    in_turn(locked, manner, end, |entry, raised| {
+        fail(entry, &why(raised));
+    });
     if failed > 0 {
         error::not_maintained(failed, all.len());
     }
+}
+
+/// Advances tables in turn, a step of each, so that one for which something is always left to do keeps none waiting. Those that have
+/// not ended are given to `fail`, with the error if there is one.
+fn in_turn<'a>(
+    mut open: Vec<&'a Entry>,
+    manner: Manner,
+    end: StepEnd,
+    mut fail: impl FnMut(&'a Entry, Option<&Raised>),
+) {
+    for _ in 0..MOST_STEPS {
+        open.retain(|&entry| {
+            let (row, table, owner) = entry;
+            let answer = transaction::caught(|| row.rules());
+            let answer = answer.and_then(|rules| advance(*table, *owner, &rules, manner));
+            end.commit();
+            answer.unwrap_or_else(|raised| {
+                fail(entry, Some(&raised));
+                false
+            })
+        });
+    }
+    for entry in open {
+        fail(entry, None);
+    }
+}
+
+/// Returns why a table has not ended.
+fn why(raised: Option<&Raised>) -> String {
+    let more = || format!("it has more to do after {MOST_STEPS} steps");
+    raised.map_or_else(more, |raised| transaction::message(raised))
 }
 
 fn skip(row: &Registered, detail: String) {

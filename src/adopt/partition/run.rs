@@ -6,7 +6,7 @@ use crate::adopt::partition::rules::Rules;
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::backend::transaction::{Raised, StepEnd};
 use crate::pg::backend::wait::WaitEvent;
-use crate::pg::backend::{recovery, transaction};
+use crate::pg::backend::{deadline, recovery, transaction};
 use crate::pg::catalog::sql;
 use crate::pg::error::{inform, report, required};
 use crate::pg::machine::clock;
@@ -21,6 +21,8 @@ pub struct Manner {
     lock_timeout: i32,
     retries: i32,
     end: StepEnd,
+    /// How long a step can take; none is without a limit.
+    limit: Option<Micros>,
 }
 
 impl Manner {
@@ -55,6 +57,15 @@ impl Manner {
             lock_timeout,
             retries,
             end,
+            limit: None,
+        }
+    }
+
+    /// Returns the manner in which no step takes longer: functions of an owner do not keep other tables waiting.
+    pub fn with_limit(self, limit: Micros) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self
         }
     }
 
@@ -74,20 +85,33 @@ pub fn maintain(
     rules: &Rules,
     manner: Manner,
 ) -> Result<(), Raised> {
-    loop {
-        check_for_interrupts!();
-        match retried(table, owner, rules, manner)? {
-            Outcome::Nothing => return Ok(()),
-            Outcome::Created(name) => inform(format!("created partition {name}")),
-            Outcome::Moved(name, rows) => {
-                inform(format!(
-                    "moved {rows} rows of the default partition to {name}"
-                ));
-            }
-            Outcome::Dropped(name) => inform(format!("dropped partition {name}")),
+    while advance(table, owner, rules, manner)? {}
+    Ok(())
+}
+
+/// Does one step, and says it. Returns whether there was something to do.
+///
+/// # Errors
+/// Why it cannot be done.
+pub fn advance(
+    table: pg_sys::Oid,
+    owner: pg_sys::Oid,
+    rules: &Rules,
+    manner: Manner,
+) -> Result<bool, Raised> {
+    check_for_interrupts!();
+    match retried(table, owner, rules, manner)? {
+        Outcome::Nothing => return Ok(false),
+        Outcome::Created(name) => inform(format!("created partition {name}")),
+        Outcome::Moved(name, rows) => {
+            inform(format!(
+                "moved {rows} rows of the default partition to {name}"
+            ));
         }
-        manner.end.commit();
+        Outcome::Dropped(name) => inform(format!("dropped partition {name}")),
     }
+    manner.end.commit();
+    Ok(true)
 }
 
 /// Attempts a step until it has its locks. Nothing is locked meanwhile.
@@ -102,7 +126,12 @@ fn retried(
     let mut pause = SHORTEST;
     let mut turn = 0;
     loop {
-        let answer = transaction::caught(|| step(table, owner, rules, manner.lock_timeout));
+        let work = || step(table, owner, rules, manner.lock_timeout);
+        let late = |limit: Micros| error::slow_step(&sql::name_of(table), limit / 1_000_000);
+        let answer = transaction::caught(|| match manner.limit {
+            None => work(),
+            Some(limit) => deadline::within(limit, work, || late(limit)),
+        });
         match answer {
             Err(error) if is_locked(&error) && turn < manner.retries => {}
             Err(error) if is_locked(&error) => {

@@ -355,7 +355,10 @@ fn the_last_time_is_of_rows_that_conditions_leave() {
         session.run(&format!(
             "CREATE VIEW {table}_view AS SELECT * FROM {table} WHERE kind = 1"
         ));
-        let is_used = plan(&mut session, &format!("SELECT max(snowflake_time(id)) FROM {table} WHERE kind = 1"));
+        let is_used = plan(
+            &mut session,
+            &format!("SELECT max(snowflake_time(id)) FROM {table} WHERE kind = 1"),
+        );
         let is_by_id = is_used.contains("Index") && !is_used.contains("(snowflake_time(id");
         assert!(is_by_id, "{is_used}");
         for query in [

@@ -106,6 +106,67 @@ fn operators_of_domains_in_keys() {
     }
 }
 
+/// An operator of another type than that of the column is less of a match than one that another role makes of both.
+#[test]
+fn operators_of_other_types_in_keys() {
+    let (server, mut root, mut alice) = with_schema("operators of other types in keys");
+    root.run(
+        "CREATE OPERATOR public.<<< (LEFTARG = text, RIGHTARG = text, FUNCTION = text_lt); CREATE OPERATOR public.>>> (LEFTARG = text, RIGHTARG = text, FUNCTION = text_gt);
+         CREATE OPERATOR public.<<= (LEFTARG = text, RIGHTARG = text, FUNCTION = text_le); CREATE OPERATOR public.>>= (LEFTARG = text, RIGHTARG = text, FUNCTION = text_ge);
+         CREATE OPERATOR CLASS public.texts FOR TYPE text USING btree AS OPERATOR 1 public.<<<, OPERATOR 2 public.<<=, OPERATOR 3 =, OPERATOR 4 public.>>=, OPERATOR 5 public.>>>, FUNCTION 1 bttextcmp(text, text)",
+    );
+    alice.run(
+        "CREATE TABLE a.top (v varchar NOT NULL, id bigint NOT NULL DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (v public.texts);
+         CREATE TABLE a.ev PARTITION OF a.top FOR VALUES FROM ('a') TO ('m') PARTITION BY RANGE (id); ALTER TABLE a.ev ADD PRIMARY KEY (id);
+         CREATE TABLE a.ev_old PARTITION OF a.ev FOR VALUES FROM (100000000000000000) TO (100000000000000100);
+         CREATE TABLE a.child (r bigint REFERENCES a.ev); INSERT INTO a.ev VALUES ('b', 100000000000000005); INSERT INTO a.child VALUES (100000000000000005)",
+    );
+    bob(&server).run(
+        "CREATE FUNCTION public.ge(text, varchar) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN e.now(); END $$;
+         CREATE OPERATOR public.>>= (LEFTARG = text, RIGHTARG = varchar, FUNCTION = public.ge)",
+    );
+    for role in ["alice", "postgres"] {
+        let mut session = server.connect_as(role, "postgres");
+        let refusal = session.try_run(KEEP);
+        assert_not_sprung(&server, role);
+        let expected =
+            "partition key of table \"a.ev\", or of one above, is of type character varying";
+        assert_eq!(refusal.expect_err(role).message, expected);
+    }
+}
+
+/// The server has no dependency for the type that JSON_VALUE() returns, since PostgreSQL 17.
+#[test]
+fn types_of_json_values() {
+    let (server, mut root, mut alice) = with_schema("types of JSON values");
+    if server.major() < 17 {
+        return;
+    }
+    alice.run(
+        "CREATE FUNCTION a.f(j jsonb) RETURNS text IMMUTABLE RETURN json_value(j, '$.x' RETURNING e.d); CREATE DOMAIN a.j AS jsonb CHECK (json_value(VALUE, '$.x' RETURNING e.d) IS DISTINCT FROM 7)",
+    );
+    for (kind, check) in [
+        (
+            "jsonb",
+            "json_value(v, '$.x' RETURNING e.d) IS DISTINCT FROM 7",
+        ),
+        ("jsonb", "a.f(v) IS DISTINCT FROM '7'"),
+        ("text", "v::jsonb::a.j IS NOT NULL"),
+    ] {
+        bob(&server).run("ALTER DOMAIN e.d DROP CONSTRAINT IF EXISTS one; ALTER DOMAIN e.d DROP CONSTRAINT IF EXISTS two");
+        alice.run(&format!(
+            "DROP TABLE IF EXISTS a.event; CREATE TABLE a.event (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), v {kind} DEFAULT '{{\"x\": 1}}', CHECK ({check})) PARTITION BY RANGE (id);
+             CREATE TABLE a.event_rest PARTITION OF a.event DEFAULT; INSERT INTO a.event DEFAULT VALUES"
+        ));
+        set(&server);
+        let moving = "CALL mint.partition_maintain('a.event', '1 year', move_rows => true)";
+        let refusal = root.try_run(moving);
+        assert_not_sprung(&server, check);
+        let refusal = refusal.expect_err(check);
+        assert_eq!(refusal.code, "0A000", "{refusal}");
+    }
+}
+
 /// Another role can make an operator of a domain in the schema of the extension, and what evaluates a generated column.
 #[test]
 fn moved_rows_meet_no_operator_of_another() {
@@ -195,6 +256,12 @@ fn no_trigger_changes_moved_rows() {
         }
         alice.run(&format!("DROP TRIGGER t ON {begun}"));
     }
+    // At the end of the transaction there is no owner to act as.
+    alice.run(&format!("ALTER TABLE {begun} ADD CONSTRAINT late EXCLUDE USING btree (id WITH =) DEFERRABLE INITIALLY DEFERRED"));
+    let refusal =
+        alice.refusal("CALL mint.partition_maintain('a.event', '1 year', move_rows => true)");
+    assert_eq!(refusal.code, "0A000", "{refusal}");
+    alice.run(&format!("ALTER TABLE {begun} DROP CONSTRAINT late"));
     root.run("CALL mint.partition_maintain('a.event', '1 year', move_rows => true)");
     assert_eq!(
         root.one::<i64>(&format!("SELECT count(*) FROM {begun}")),
