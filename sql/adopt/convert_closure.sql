@@ -16,7 +16,10 @@ WITH RECURSIVE
     FROM member AS m
     JOIN pg_constraint AS k ON k.confrelid = m.relation AND k.contype = 'f'
     CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
+    JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[one.n]
     WHERE k.confkey[one.n] = m.number
+      -- The successor of a key, which is of a shadow, refers to a column that has none.
+      AND NOT (k.conname::text ~ '^mint_fk_[0-9]+$' AND a.attname::text ~ '^mint_(new|old)_')
   ),
   -- The same with their tables, their defaults and the functions of their triggers.
   columns AS (

@@ -122,13 +122,18 @@ WITH RECURSIVE
       d.oid,
       format('ALTER TABLE %I.%I DROP COLUMN %I', m.nspname, m.relname, a.attname),
       ARRAY[quote_ident(m.relname)],
-      NULL,
-      format('(%s)::%s', pg_get_expr(d.adbin, d.adrelid), format_type(a.atttypid, a.atttypmod)),
+      CASE WHEN a.attnotnull THEN v.value END,
+      v.value,
       NULL,
       d.adbin::text
     FROM member AS m
     JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attgenerated <> ''
     JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    CROSS JOIN LATERAL format(
+      CASE WHEN a.attnotnull THEN '(%s)::%s IS NOT NULL' ELSE '(%s)::%s' END,
+      pg_get_expr(d.adbin, d.adrelid),
+      format_type(a.atttypid, a.atttypmod)
+    ) AS v (value)
     UNION ALL
     SELECT
       m.relation,

@@ -15,6 +15,7 @@ SELECT jsonb_build_object(
   'cache', s.seqcache,
   'cycle', s.seqcycle,
   'comment', d.description,
+  'has_column_grants', EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL),
   'acl', (
     SELECT jsonb_agg(
       jsonb_build_object(

@@ -49,15 +49,22 @@ SELECT jsonb_build_object(
       AND p.classid = 'pg_proc'::regclass
     WHERE c.oid = ANY ($1::oid[])
   ),
-  -- Views with rows of the tables, or of others that they read as well.
-  'views', (
-    SELECT jsonb_agg(DISTINCT w.ev_class::regclass::text)
-    FROM pg_depend AS p
-    JOIN pg_rewrite AS w ON w.oid = p.objid AND w.ev_class <> p.refobjid
-    WHERE p.classid = 'pg_rewrite'::regclass
-      AND p.refclassid = 'pg_class'::regclass
-      AND p.refobjid = ANY ($1::oid[])
-      AND w.ev_action::text ~ '{VAR :varno [0-9]+ :varattno 0 '
+  -- Views with rows of the tables, or of others that they read as well, and triggers with a condition on them.
+  'whole', (
+    SELECT jsonb_agg(o.name ORDER BY o.name)
+    FROM (
+      SELECT DISTINCT pg_describe_object('pg_class'::regclass, w.ev_class, 0)
+      FROM pg_depend AS p
+      JOIN pg_rewrite AS w ON w.oid = p.objid AND w.ev_class <> p.refobjid
+      WHERE p.classid = 'pg_rewrite'::regclass
+        AND p.refclassid = 'pg_class'::regclass
+        AND p.refobjid = ANY ($1::oid[])
+        AND w.ev_action::text ~ '{VAR :varno [0-9]+ :varattno 0 '
+      UNION ALL
+      SELECT pg_describe_object('pg_trigger'::regclass, g.oid, 0)
+      FROM pg_trigger AS g
+      WHERE g.tgrelid = ANY ($1::oid[]) AND strpos(g.tgqual::text, ':varattno 0 ') > 0
+    ) AS o (name)
   ),
   -- Functions of triggers of the tables, which sessions have compiled with the types of before: a statement that changes
   -- nothing makes each session compile one again. Those that the owner cannot alter have none.

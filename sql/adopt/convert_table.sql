@@ -92,7 +92,10 @@ WITH RECURSIVE
     FROM linked AS l
     JOIN pg_constraint AS k ON k.confrelid = l.relation AND k.contype = 'f' AND k.conparentid = 0
     CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
+    JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[one.n]
     WHERE k.confkey[one.n] = l.number
+      -- As in convert_closure.sql.
+      AND NOT (k.conname::text ~ '^mint_fk_[0-9]+$' AND a.attname::text ~ '^mint_(new|old)_')
   )
 SELECT jsonb_build_object(
   'oid', t.oid::int8,

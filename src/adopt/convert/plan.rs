@@ -3,6 +3,7 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::new_ids;
+use crate::adopt::convert::checks::orphans;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::record::{self, ConversionRecord};
 use crate::adopt::convert::revert;
@@ -102,6 +103,7 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     let floor = generator.floor(table);
     let mut rows = checked(new_ids::doubts(table, floor));
     rows.extend(checked(new_ids::unshown(table, floor)));
+    rows.extend(checked(new_ids::borrowed(table)));
     rows.extend(checked(notes(table)));
     rows.extend(statements(table, generator, record.as_ref()));
     rows
@@ -125,6 +127,10 @@ pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
 /// Plans the way back of a column that is not an integer.
 pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
     let Some(found) = record::find(table) else {
+        let lost = orphans::blockers(table, &orphans::label(table));
+        if !lost.is_empty() {
+            return blocked(&lost);
+        }
         let note = "The column has no record of a conversion: see mint.conversions.";
         return vec![PlanRow::says("check", note)];
     };

@@ -45,7 +45,8 @@ pub fn blocker(table: &TargetTable, found: &FoundRecord) -> Option<Blocker> {
     if found.record.kind == CounterKind::Serial {
         return None;
     }
-    checks::of_creation(table)
+    let grants = || checks::of_grants(&found.rules).into_iter().next();
+    checks::of_creation(table).or_else(grants)
 }
 
 /// Refuses a column without a record, unless it draws from a sequence: what it was before is not known.

@@ -20,9 +20,9 @@ pub struct Rows {
     /// Functions that take or return rows of the tables.
     #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
-    /// Views that have rows of the tables.
+    /// Views and conditions of triggers that have rows of the tables.
     #[serde(deserialize_with = "list")]
-    pub views: Vec<String>,
+    pub whole: Vec<String>,
     /// Functions of their triggers.
     #[serde(deserialize_with = "list")]
     pub compiled: Vec<Compiled>,

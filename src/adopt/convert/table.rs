@@ -100,8 +100,6 @@ pub struct UsedSequence {
     pub is_identity: bool,
     pub is_owned: bool,
     pub in_default: bool,
-    /// Whether privileges on single columns of it were granted.
-    pub has_column_grants: bool,
     /// The column that owns it.
     pub owned_by: Option<String>,
     /// Columns with a default of it, outside of the table.
@@ -133,6 +131,8 @@ pub struct SequenceRules {
     pub cache: i64,
     pub cycle: bool,
     pub comment: Option<String>,
+    /// Whether privileges on single columns of it were granted.
+    pub has_column_grants: bool,
     /// None where nothing was ever granted.
     pub acl: Option<Vec<SequenceGrant>>,
 }

@@ -28,7 +28,7 @@ struct Evaluated {
     remedy: Option<String>,
     /// The quoted names that the row has in the expressions.
     names: Vec<String>,
-    /// That of a check, which must not be false.
+    /// That of a check, which must not be false, also of a generated column that is not null.
     text: Option<String>,
     expressions: Option<String>,
     predicate: Option<String>,
@@ -75,7 +75,8 @@ fn refusals(table: &TargetTable, id: i64) -> Vec<(bool, Blocker)> {
     let [new, small] = [id, SMALL].map(|id| Rows::with(&columns, id));
     let refused = |one: &Evaluated| {
         let unsure = |is_unsure: bool| is_unsure.then(|| (false, Blocker::unsure(&one.what)));
-        if one.text.is_none() && others.contains(&one.key) {
+        let is_check = one.key.0 == pg_sys::ConstraintRelationId.to_u32();
+        if !is_check && others.contains(&one.key) {
             return unsure(true);
         }
         let (is_certain, detail) = match (one.takes(table, &new), &one.text) {

@@ -4,6 +4,7 @@ pub mod blocker;
 mod executors;
 mod expressions;
 pub mod new_ids;
+pub mod orphans;
 mod partitions;
 pub mod rebound;
 mod sequences;
@@ -11,7 +12,7 @@ mod shown;
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::sequences::of_record;
-pub use crate::adopt::convert::checks::sequences::{of_creation, of_sequences};
+pub use crate::adopt::convert::checks::sequences::{of_creation, of_grants, of_sequences};
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::table::TargetTable;
@@ -28,6 +29,7 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
     of_column(table, &mut found);
     found.extend(of_sequences(table));
     found.extend(of_last_step(table));
+    found.extend(orphans::blockers(table, &orphans::label(table)));
     let narrow = table.narrow();
     if !narrow.is_empty() {
         let (what, list) = (table.what(), narrow.join(", "));

@@ -10,6 +10,7 @@ use crate::adopt::convert::table::TargetTable;
 use crate::pg::backend::transaction;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
+use pgrx::pg_sys;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -46,6 +47,24 @@ pub fn doubts(table: &TargetTable, floor: Floor) -> Vec<String> {
         return Vec::new();
     };
     expressions::doubts(table, floor.saturating_add(1))
+}
+
+/// Returns the doubt that the column refers to another, which need not have the new ids.
+pub fn borrowed(table: &TargetTable) -> Option<String> {
+    let query = "SELECT format('%I refers to table %s', f.conname, f.confrelid::regclass)
+        FROM pg_constraint AS f
+        WHERE f.contype = 'f' AND f.conrelid = $1::oid AND f.confrelid <> $1::oid AND f.conkey = ARRAY[$2::int2]
+            AND (to_jsonb(f) ->> 'conenforced')::bool IS NOT FALSE
+        ORDER BY f.conname LIMIT 1";
+    let own = pg_sys::Oid::from_u32(table.oid);
+    let number = table.column().number;
+    let key = sql::ask_with::<DecodedText>(query, &[own.into(), number.into()])?.0;
+    let blocker = Blocker::state(
+        format!("foreign key {key}"),
+        "",
+        "New ids need a row there.",
+    );
+    Some(blocker.doubt())
 }
 
 /// Returns what views and rules could not show, of the column and those that refer to it.

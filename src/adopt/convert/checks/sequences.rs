@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::record;
-use crate::adopt::convert::table::{TargetTable, UsedSequence};
+use crate::adopt::convert::table::{SequenceRules, TargetTable, UsedSequence};
 use crate::pg::catalog::sql;
 use pgrx::pg_sys;
 
@@ -93,7 +93,14 @@ fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
         ));
     }
     found.extend(of_creation(table));
-    let mut grants = sequence.rules.acl.iter().flatten();
+    found.extend(of_grants(&sequence.rules));
+}
+
+/// Checks the privileges on a sequence that is dropped and created again: the way there and back.
+pub fn of_grants(rules: &SequenceRules) -> Vec<Blocker> {
+    let name = &rules.name;
+    let mut found = Vec::new();
+    let mut grants = rules.acl.iter().flatten();
     if grants.any(|grant| !grant.is_owners) {
         found.push(Blocker::state(
             format!("privileges on sequence \"{name}\" were granted by others than its owner"),
@@ -101,13 +108,14 @@ fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blo
             "Revoke those, and have the owner grant them.",
         ));
     }
-    if sequence.has_column_grants {
+    if rules.has_column_grants {
         found.push(Blocker::state(
             format!("privileges on columns of sequence \"{name}\" were granted"),
             "The sequence of an identity column is dropped and created again, which would drop these.",
             "Revoke them, and grant them on the sequence.",
         ));
     }
+    found
 }
 
 /// Checks that the owner can create the sequence of an identity column again.

@@ -195,7 +195,7 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
         None => (COPY, (0, 0)),
         Some(range) => (COPY_IF_IT_FITS, range),
     };
-    fill(
+    let body = fill(
         text,
         &[
             ("shadow", shadow),
@@ -204,7 +204,11 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
             ("least", &least.to_string()),
             ("most", &most.to_string()),
         ],
-    )
+    );
+    match &member.label {
+        Some(label) => format!("{label}\n{body}"),
+        None => body,
+    }
 }
 
 /// Returns the condition that a shadow is as its column, in a table that can have an alias.

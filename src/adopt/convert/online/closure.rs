@@ -1,5 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
+use crate::adopt::convert::checks::orphans;
 use crate::adopt::convert::recreated::Recreated;
 use crate::adopt::convert::table::{TargetTable, is_narrow, quoted};
 use crate::pg::catalog::{function, relation, sql};
@@ -63,6 +64,8 @@ pub struct LinkedColumn {
     pub statistics: Option<i32>,
     /// The function of the trigger that keeps the shadow equal, quoted; none if there is no trigger, and so no shadow.
     function: Option<String>,
+    /// What that function begins with ([`orphans::label`]); none of the column itself.
+    pub label: Option<String>,
     /// The type of the shadow before the swap, if there is one.
     pub new_type: Option<String>,
     /// The type of the shadow after the swap, if there is one.
@@ -201,6 +204,9 @@ impl Closure {
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
+        let label = found.label(table);
+        let others = found.columns.iter_mut().skip(1);
+        others.for_each(|member| member.label = Some(label.clone()));
         let changed = found.places();
         found.recreated = Recreated::of(&changed);
         // Columns that refer to it and are bigint stay as they are.
@@ -222,6 +228,12 @@ impl Closure {
             .keys
             .retain(|key| has(key.relation, &key.numbers) || has(key.to, &key.to_numbers));
         found
+    }
+
+    /// Returns what the functions of the triggers begin with: as they do, whatever the table is called now.
+    pub fn label(&self, table: &TargetTable) -> String {
+        let found = self.columns.iter().find_map(|member| member.label.clone());
+        found.unwrap_or_else(|| orphans::label(table))
     }
 
     /// Returns the columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of

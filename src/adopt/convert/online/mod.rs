@@ -13,7 +13,6 @@ mod lacks;
 mod meanings;
 mod notes;
 mod obstacles;
-mod orphans;
 mod rehearsal;
 pub mod script;
 mod swap;

@@ -53,8 +53,8 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
             &rows.functions,
         ),
         (
-            "These views have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup",
-            &rows.views,
+            "These views and conditions of triggers have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup, null where the column or its value is",
+            &rows.whole,
         ),
         (
             "These functions of triggers belong to other roles, or are in schemas that the owner may not use, so they are not compiled again in the swap, after which they can fail in sessions of before: end those, or have their owners use CREATE OR REPLACE FUNCTION then",

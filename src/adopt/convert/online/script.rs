@@ -3,6 +3,7 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::checks::new_ids;
+use crate::adopt::convert::checks::orphans;
 use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::build::{build, drop_constraint, exclusive};
@@ -10,7 +11,6 @@ use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::meanings;
 use crate::adopt::convert::online::notes;
-use crate::adopt::convert::online::orphans;
 use crate::adopt::convert::online::rehearsal;
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
@@ -28,7 +28,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = Vec::from_iter(checks::of_isolation());
     last.extend(checks::of_last_step(table));
-    last.extend(orphans::blockers(closure));
+    last.extend(orphans::blockers(table, &closure.label(table)));
     let left = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -79,8 +79,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
         closure,
         &parts,
         Direction::There,
-        table,
-        &sql::literal(new_default),
+        &plan_of(table, &sql::literal(new_default)),
     ));
     rows.extend(cleanup(closure, &parts));
     rows.push(to_default(table, new_default));
@@ -104,6 +103,7 @@ fn warnings(
         .flat_map(|(_, part)| new_ids::doubts(part, floor));
     rows.extend(plan::checked(doubts));
     rows.extend(plan::checked(new_ids::unshown(table, floor)));
+    rows.extend(plan::checked(new_ids::borrowed(table)));
     rows
 }
 
@@ -142,7 +142,7 @@ fn of_new_ids(
 pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     let parts = parts(closure);
     if !closure.is_swapped() {
-        return abandon(closure);
+        return abandon(table, closure);
     }
     let mut left = Vec::new();
     build(closure, Direction::Back, &mut left);
@@ -159,7 +159,12 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     )];
     rows.extend(plan::checked(casts(closure)));
     rows.extend(left);
-    rows.push(swapping(closure, &parts, Direction::Back, table, "NULL"));
+    rows.push(swapping(
+        closure,
+        &parts,
+        Direction::Back,
+        &plan_of(table, "NULL"),
+    ));
     rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
 }
@@ -225,7 +230,7 @@ fn obstacles(
     parts: &[SwappedColumn<'_>],
     is_ready: bool,
 ) -> Vec<PlanRow> {
-    let mut found = orphans::blockers(closure);
+    let mut found = orphans::blockers(table, &closure.label(table));
     found.extend(closure.blockers(table, is_ready));
     for (_, part) in parts {
         found.extend(checks::of_row_security(part));
@@ -289,17 +294,11 @@ fn plan_of(table: &TargetTable, new_default: &str) -> String {
     )
 }
 
-fn swapping(
-    closure: &Closure,
-    parts: &[SwappedColumn<'_>],
-    way: Direction,
-    of: &TargetTable,
-    new_default: &str,
-) -> PlanRow {
+fn swapping(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> PlanRow {
     exclusive(
         "swap",
         &swap::tables(closure).join(", "),
-        swap::swap(closure, parts, way, of, &plan_of(of, new_default)),
+        swap::swap(closure, parts, way, plan),
     )
     .noting("One transaction, which takes its locks at once or lets go of them and tries again.")
 }
@@ -362,8 +361,8 @@ fn drop_shadows(
 }
 
 /// Drops shadows before any swap.
-fn abandon(closure: &Closure) -> Vec<PlanRow> {
-    let blockers = plan::blocked(&orphans::blockers(closure));
+fn abandon(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
+    let blockers = plan::blocked(&orphans::blockers(table, &closure.label(table)));
     if !blockers.is_empty() {
         return blockers;
     }

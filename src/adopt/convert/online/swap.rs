@@ -6,7 +6,6 @@ use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key, timing,
 };
 use crate::adopt::convert::online::meanings;
-use crate::adopt::convert::online::orphans;
 use crate::adopt::convert::rows::Rows;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
@@ -20,17 +19,11 @@ pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 const ALL_TEXTS: &str = "SELECT one.name, one.name FROM pg_catalog.jsonb_object_keys(meant) AS one (name) WHERE one.name OPERATOR(pg_catalog.!~) '^casts of |[\"]mint_(filled_|check_[0-9]|[0-9])'::pg_catalog.text";
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
-pub fn swap(
-    closure: &Closure,
-    parts: &[SwappedColumn<'_>],
-    way: Direction,
-    of: &TargetTable,
-    plan: &str,
-) -> String {
+pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
     let again = || closure.recreated.iter();
     let mut lines = dropped(closure);
     for (member, table) in parts {
-        replace(member, table, way, &orphans::comment(of), &mut lines);
+        replace(member, table, way, &mut lines);
     }
     for index in &closure.indexes {
         adopt_index(closure, index, &mut lines);
@@ -212,13 +205,7 @@ fn adopt_index(closure: &Closure, index: &LinkedIndex, lines: &mut Vec<String>) 
 }
 
 /// Puts the shadow in the place of a column.
-fn replace(
-    member: &LinkedColumn,
-    of: &TargetTable,
-    way: Direction,
-    note: &str,
-    lines: &mut Vec<String>,
-) {
+fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut Vec<String>) {
     let table = member.quoted_table();
     let alter = format!("ALTER TABLE {table}");
     let (column, shadow, kept) = (member.quoted_name(), way.shadow(member), way.kept(member));
@@ -273,11 +260,11 @@ fn replace(
             "{alter} ALTER COLUMN {column} SET STATISTICS {statistics}"
         ));
     }
-    let own = member.comment.as_deref();
-    let own = own.map_or_else(|| "NULL".to_owned(), sql::literal);
-    lines.push(format!("COMMENT ON COLUMN {table}.{column} IS {own}"));
-    let text = sql::literal(note);
-    lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS {text}"));
+    if member.comment.is_some() {
+        let object = format!("COLUMN {table}.{column}");
+        comment(&object, member.comment.as_deref(), lines);
+        lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS NULL"));
+    }
     lines.extend(columns::function(member, way));
     lines.extend(columns::trigger(member));
 }

@@ -105,3 +105,10 @@ pub fn blockers(session: &mut Session, plan: &str) -> String {
         "SELECT coalesce(string_agg(note, E'\\n'), '') FROM {plan} WHERE note LIKE 'blocker%'"
     ))
 }
+
+/// Runs a plan in psql as it is by default: it continues after an error.
+pub fn run_through(server: &Server, plan: &str) -> String {
+    let script =
+        format!("SELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step \\gexec\n");
+    String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned()
+}

@@ -1,15 +1,8 @@
 //! Steps that are run where they should not be: beside what only looks like a part of the script, after a step that has failed,
 //! by two administrators, or in a transaction block.
 
-use super::super::shop::{UNTIL_SWAP, blockers, gexec};
+use super::super::shop::{UNTIL_SWAP, blockers, gexec, run_through};
 use mint_cluster::Server;
-
-/// Runs a plan in psql as it is by default: it continues after an error.
-fn run_through(server: &Server, plan: &str) -> String {
-    let script =
-        format!("SELECT command FROM {plan} WHERE command IS NOT NULL ORDER BY step \\gexec\n");
-    String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned()
-}
 
 const AUTHOR: &str = "mint.convert_plan('book', 'author', 'snowflake_next_id(5)')";
 
@@ -246,62 +239,6 @@ fn a_way_back_that_was_begun_can_be_given_up() {
     gexec(&server, plan, "true");
     session.run("INSERT INTO author (name) VALUES ('q'); INSERT INTO book (author) SELECT max(id) FROM author");
     assert_eq!(session.one::<i64>("SELECT count(author) FROM book"), 1002);
-}
-
-/// A foreign key that is dropped after the swap leaves a shadow that the cleanup would not find, with the check of a way back, which
-/// refuses new ids.
-#[test]
-fn a_shadow_that_no_key_leads_to_holds_up_the_cleanup() {
-    let server = Server::start("lost key");
-    let mut session = server.connect("postgres");
-    let plan = "mint.convert_plan('author', 'id', 'snowflake_next_id(5)')";
-    let back = "mint.convert_plan('author', 'id', NULL)";
-    session.run(
-        "CREATE TABLE author (id serial PRIMARY KEY, name text); CREATE TABLE book (id serial PRIMARY KEY, author int UNIQUE DEFAULT 1 REFERENCES author);
-         CREATE TABLE cover (id int PRIMARY KEY REFERENCES author); INSERT INTO author (name) VALUES ('a'); INSERT INTO book (author) VALUES (1);
-         CREATE TABLE other (id serial PRIMARY KEY); CREATE TABLE of_other (id int REFERENCES other); CREATE TABLE bare (id int); CREATE INDEX ON bare (id)",
-    );
-    gexec(&server, plan, UNTIL_SWAP);
-    // Those of other scripts are none.
-    let other = "mint.convert_plan('other', 'id', 'snowflake_next_id(6)')";
-    let bare = "mint.convert_plan('bare', 'id', 'snowflake_next_id(7)')";
-    gexec(&server, other, UNTIL_SWAP);
-    gexec(&server, bare, UNTIL_SWAP);
-    let lost = "blocker: column public.book.author has a shadow that no foreign key leads to";
-    let drop = "ALTER TABLE book DROP CONSTRAINT book_author_fkey";
-    let add = "ALTER TABLE book ADD CONSTRAINT book_author_fkey FOREIGN KEY (author) REFERENCES author NOT VALID";
-    for plan in [plan, other, bare] {
-        assert_eq!(blockers(&mut session, plan), "");
-    }
-    session.run(drop);
-    for plan in [plan, back] {
-        let found = blockers(&mut session, plan);
-        assert!(found.starts_with(lost), "{found}");
-    }
-    session.run(add);
-    gexec(&server, back, "phase <> 'swap'");
-    session.run(&format!(
-        "{drop}; ALTER TABLE cover DROP CONSTRAINT cover_id_fkey"
-    ));
-    let found = blockers(&mut session, plan);
-    assert!(
-        found.starts_with(lost) && found.contains("column public.cover.id has"),
-        "{found}"
-    );
-    run_through(&server, plan);
-    session.run(&format!(
-        "{add}; ALTER TABLE cover ADD CONSTRAINT cover_id_fkey FOREIGN KEY (id) REFERENCES author"
-    ));
-    gexec(&server, plan, "true");
-    session.run(
-        "WITH new AS (INSERT INTO author (name) VALUES ('b') RETURNING id), covered AS (INSERT INTO cover SELECT id FROM new) INSERT INTO book (author) SELECT id FROM new",
-    );
-    gexec(&server, other, "true");
-    gexec(&server, bare, "true");
-    let left: Vec<String> = session.column(
-        "SELECT name FROM (SELECT tgname::text FROM pg_trigger UNION ALL SELECT conname FROM pg_constraint UNION ALL SELECT attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind = 'r' WHERE NOT attisdropped) AS n (name) WHERE name ~ '^~?mint_(copy|fk|old|new|filled)_'",
-    );
-    assert_eq!(left, [""; 0]);
 }
 
 /// The sequence keeps its type where the cleanup fails, as the columns do.

@@ -3,6 +3,7 @@
 mod drawn_ids;
 mod guarded;
 mod last_step;
+mod lost_keys;
 mod refused;
 mod resumed;
 mod said_before;

@@ -178,7 +178,8 @@ fn what_has_the_whole_row_is_said_before() {
          CREATE FUNCTION is_small(wide) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT ($1).id < 1000000';
          ALTER TABLE wide ADD CONSTRAINT whole CHECK (is_small(wide.*));
          CREATE TABLE narrow (id serial PRIMARY KEY, v text); CREATE FUNCTION row_text(narrow) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1::text';
-         CREATE UNIQUE INDEX whole_row ON narrow (row_text(narrow.*)); ALTER TABLE narrow ADD CONSTRAINT of_row CHECK ((narrow.*)::text ~ '^.')",
+         CREATE UNIQUE INDEX whole_row ON narrow (row_text(narrow.*)); ALTER TABLE narrow ADD CONSTRAINT of_row CHECK ((narrow.*)::text ~ '^.'); CREATE POLICY of_row ON narrow USING (narrow IS NOT NULL);
+         CREATE TABLE logged (id serial PRIMARY KEY); CREATE TRIGGER log AFTER INSERT ON logged FOR EACH ROW WHEN (NEW IS NOT NULL) EXECUTE FUNCTION suppress_redundant_updates_trigger()",
     );
     let notes = |session: &mut Session, table: &str| -> String {
         let plan = format!("mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)')");
@@ -201,8 +202,15 @@ fn what_has_the_whole_row_is_said_before() {
         "{narrow}"
     );
     assert!(
-        narrow.contains("index public.whole_row") && narrow.contains("constraint of_row"),
+        narrow.contains("index public.whole_row")
+            && narrow.contains("constraint of_row")
+            && narrow.contains("policy of_row"),
         "{narrow}"
+    );
+    let logged = notes(&mut session, "logged");
+    assert!(
+        logged.contains("whole rows of tables") && logged.contains("trigger log"),
+        "{logged}"
     );
 }
 
@@ -221,4 +229,37 @@ fn privileges_on_columns_of_a_sequence_are_said_before() {
     assert!(found.starts_with(said), "{found}");
     session.run("REVOKE SELECT (last_value) ON counted_id_seq FROM reader");
     assert_eq!(blockers(&mut session, plan), "");
+    // The way back creates it again, too.
+    session.run(
+        "SELECT mint.convert('counted', 'id', 'snowflake_next_id(5)'); GRANT SELECT (last_value) ON counted_id_seq TO reader",
+    );
+    let back = "mint.convert_plan('counted', 'id', NULL)";
+    assert!(blockers(&mut session, back).starts_with(said));
+    let revert = "SELECT mint.convert_revert('counted', 'id')";
+    assert_eq!(session.refusal(revert).code, "55000");
+    session.run("REVOKE SELECT (last_value) ON counted_id_seq FROM reader");
+    session.run(revert);
+}
+
+/// What is generated of an id can be null for new ones, and what an id refers to need not have them.
+#[test]
+fn what_new_ids_are_not_for_is_said_before() {
+    let server = Server::start("not for new ids");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE known (id bigint PRIMARY KEY); CREATE TABLE borrowed (id bigserial PRIMARY KEY REFERENCES known);
+         CREATE TABLE derived (id bigserial PRIMARY KEY, g bool GENERATED ALWAYS AS (nullif(id > 1000, true)) STORED NOT NULL, h bigint GENERATED ALWAYS AS (id) STORED NOT NULL)",
+    );
+    let plan = |table: &str| format!("mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)')");
+    let found = blockers(&mut session, &plan("derived"));
+    let refuses = "blocker: generated column \"g\" of table \"derived\" refuses new ids";
+    assert!(
+        found.starts_with(refuses) && found.lines().count() == 1,
+        "{found}"
+    );
+    let said: i64 = session.one(&format!(
+        "SELECT count(*) FROM {} WHERE note = 'warning: foreign key borrowed_id_fkey refers to table public.known. New ids need a row there.'",
+        plan("borrowed")
+    ));
+    assert_eq!(said, 1);
 }
