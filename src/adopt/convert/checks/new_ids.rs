@@ -49,18 +49,17 @@ pub fn doubts(table: &TargetTable, floor: Floor) -> Vec<String> {
     expressions::doubts(table, floor.saturating_add(1))
 }
 
-/// Returns the doubt that the column refers to another, which need not have the new ids.
+/// Returns the doubt that the column refers to another, where the new ids can be missing.
 pub fn borrowed(table: &TargetTable) -> Option<String> {
-    let query = "SELECT format('%I refers to table %s', f.conname, f.confrelid::regclass)
-        FROM pg_constraint AS f
+    let query = "SELECT f.confrelid::regclass::text FROM pg_constraint AS f
         WHERE f.contype = 'f' AND f.conrelid = $1::oid AND f.confrelid <> $1::oid AND f.conkey = ARRAY[$2::int2]
             AND (to_jsonb(f) ->> 'conenforced')::bool IS NOT FALSE
         ORDER BY f.conname LIMIT 1";
     let own = pg_sys::Oid::from_u32(table.oid);
     let number = table.column().number;
-    let key = sql::ask_with::<DecodedText>(query, &[own.into(), number.into()])?.0;
+    let other = sql::ask_with::<DecodedText>(query, &[own.into(), number.into()])?.0;
     let blocker = Blocker::state(
-        format!("foreign key {key}"),
+        format!("{} refers to table {other}", table.what()),
         "",
         "New ids need a row there.",
     );

@@ -241,7 +241,7 @@ fn privileges_on_columns_of_a_sequence_are_said_before() {
     session.run(revert);
 }
 
-/// What is generated of an id can be null for new ones, and what an id refers to need not have them.
+/// What is generated of an id can be null for new ones, and missing in what an id refers to.
 #[test]
 fn what_new_ids_are_not_for_is_said_before() {
     let server = Server::start("not for new ids");
@@ -258,7 +258,7 @@ fn what_new_ids_are_not_for_is_said_before() {
         "{found}"
     );
     let said: i64 = session.one(&format!(
-        "SELECT count(*) FROM {} WHERE note = 'warning: foreign key borrowed_id_fkey refers to table public.known. New ids need a row there.'",
+        "SELECT count(*) FROM {} WHERE note = 'warning: column \"id\" of table \"borrowed\" refers to table public.known. New ids need a row there.'",
         plan("borrowed")
     ));
     assert_eq!(said, 1);
