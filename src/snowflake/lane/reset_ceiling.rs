@@ -4,7 +4,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::Lock;
-use crate::snowflake::lane::ceiling::{attach, open};
+use crate::snowflake::lane::ceiling::{CeilingPage, attach, open};
 use crate::snowflake::lane::lanes;
 use crate::snowflake::settings;
 use mint_core::clock::timestamp_text;
@@ -24,12 +24,20 @@ pub fn reset(wanted: Micros) -> Micros {
     }
     let value = wanted.max(clock::now() + settings::policy().max_ahead);
     refuse_below_lanes(value);
+    set(&mut page, value);
+    // A session can have advanced a lane under the old bounds since the first check: they cover it again before the error.
+    let issued = lanes::issued().map(|(.., at)| at);
+    if let Some(last) = issued.filter(|&at| at >= value).max() {
+        set(&mut page, last.saturating_add(settings::window()));
+        refuse_below_lanes(value);
+    }
+    value
+}
+
+fn set(page: &mut CeilingPage, value: Micros) {
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
     page.reset_bounds(value);
-    // A session can have advanced a lane under the old bounds since the first check.
-    refuse_below_lanes(value);
-    value
 }
 
 #[track_caller]
