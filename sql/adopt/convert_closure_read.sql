@@ -58,11 +58,6 @@ SELECT jsonb_build_object(
         ),
         'statistics', CASE WHEN x.attstattarget >= 0 THEN x.attstattarget END,
         'function', x.function,
-        'label', (
-          SELECT substring(p.prosrc FROM '^-- Of the conversion of [^\n]*')
-          FROM pg_proc AS p
-          WHERE p.oid = to_regprocedure(x.function || '()')
-        ),
         'new_type', (
           SELECT s.type
           FROM shadow AS s
@@ -178,6 +173,14 @@ SELECT jsonb_build_object(
               SELECT y.oid, 'pg_policy'::regclass, concat(y.polqual::text, y.polwithcheck::text)
               FROM pg_policy AS y
               WHERE y.polrelid = x.relation
+                OR EXISTS (
+                  SELECT
+                  FROM pg_depend AS p
+                  WHERE p.classid = 'pg_policy'::regclass
+                    AND p.objid = y.oid
+                    AND p.refclassid = 'pg_class'::regclass
+                    AND p.refobjid = x.relation
+                )
             ) AS w (oid, class, tree)
             WHERE strpos(w.tree, ':varattno 0 ') > 0
             -- Columns and domains of its row type: what they have stored has the columns by their place.

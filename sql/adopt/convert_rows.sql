@@ -49,7 +49,7 @@ SELECT jsonb_build_object(
       AND p.classid = 'pg_proc'::regclass
     WHERE c.oid = ANY ($1::oid[])
   ),
-  -- Views with rows of the tables, or of others that they read as well, and triggers with a condition on them.
+  -- Views and functions with rows of the tables, or of others that they read as well, and triggers with a condition on them.
   'whole', (
     SELECT jsonb_agg(o.name ORDER BY o.name)
     FROM (
@@ -60,7 +60,15 @@ SELECT jsonb_build_object(
         AND p.refclassid = 'pg_class'::regclass
         AND p.refobjid = ANY ($1::oid[])
         AND w.ev_action::text ~ '{VAR :varno [0-9]+ :varattno 0 '
-      UNION ALL
+      UNION
+      SELECT pg_describe_object('pg_proc'::regclass, q.oid, 0)
+      FROM pg_depend AS p
+      JOIN pg_proc AS q ON q.oid = p.objid
+      WHERE p.classid = 'pg_proc'::regclass
+        AND p.refclassid = 'pg_class'::regclass
+        AND p.refobjid = ANY ($1::oid[])
+        AND strpos(q.prosqlbody::text, ':varattno 0 ') > 0
+      UNION
       SELECT pg_describe_object('pg_trigger'::regclass, g.oid, 0)
       FROM pg_trigger AS g
       WHERE g.tgrelid = ANY ($1::oid[]) AND strpos(g.tgqual::text, ':varattno 0 ') > 0

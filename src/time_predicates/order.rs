@@ -14,6 +14,7 @@ use crate::time_predicates::predicate::{DATETIME_OPERATORS, call, call_of};
 use crate::time_predicates::setting;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
+use std::ptr;
 
 /// Returns the expressions of a time that a query is ordered by.
 ///
@@ -79,24 +80,64 @@ impl TimeOfId {
 pub unsafe fn ask_of_id(root: *mut pg_sys::PlannerInfo, table: pg_sys::Index) {
     // SAFETY: as the caller says. The conditions are a list by now, of this query alone.
     unsafe {
-        let conditions = (*(*(*root).parse).jointree).quals.cast();
-        let Some(first) = nodes(conditions).next() else {
+        if !setting::is_on() {
             return;
-        };
-        let Some(test) = as_node::<pg_sys::NullTest>(first, NodeTag::T_NullTest) else {
-            return;
-        };
-        let time = (*test).arg.cast();
-        let is_key = |key: *mut pg_sys::Node| pg_sys::equal(key.cast(), (*test).arg.cast());
-        let is_it = setting::is_on()
-            && (*test).nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
-            && keys(root).any(is_key);
-        if let Some(of) = TimeOfId::of(time, table).filter(|_| is_it) {
-            (*test).arg = of.id.cast();
-            if cfg!(any(feature = "pg15", feature = "pg16")) {
-                (*(*conditions).elements).ptr_value = concealed(test.cast()).cast();
+        }
+        let conditions: *mut pg_sys::List = (*(*(*root).parse).jointree).quals.cast();
+        if let Some(first) = nodes(conditions).next()
+            && let Some(asked) = asked_of_id(root, first, table)
+        {
+            (*(*conditions).elements).ptr_value = asked.cast();
+        }
+        // The parts of a UNION ALL get the condition from what that is in the query, for which there is no hook.
+        let above = topmost(root, table);
+        let union = (*(*root).simple_rel_array.add(above as usize)).as_ref();
+        let conditions = union
+            .filter(|union| union.rtekind == pg_sys::RTEKind::RTE_SUBQUERY)
+            .map_or(ptr::null_mut(), |union| union.baserestrictinfo);
+        for condition in nodes(conditions) {
+            let condition = &mut *condition.cast::<pg_sys::RestrictInfo>();
+            if let Some(asked) = asked_of_id(root, condition.clause.cast(), above) {
+                condition.clause = asked;
             }
         }
+    }
+}
+
+/// Returns the condition on the id that takes the place of one on the time by which a query is ordered; none of another one.
+///
+/// # Safety
+/// A condition of the query.
+unsafe fn asked_of_id(
+    root: *mut pg_sys::PlannerInfo,
+    condition: *mut pg_sys::Node,
+    table: pg_sys::Index,
+) -> Option<*mut pg_sys::Expr> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let test = as_node::<pg_sys::NullTest>(condition, NodeTag::T_NullTest)?;
+        let time: *mut pg_sys::Node = (*test).arg.cast();
+        let is_it = (*test).nulltesttype == pg_sys::NullTestType::IS_NOT_NULL
+            && keys(root).any(|key| pg_sys::equal(key.cast(), time.cast()));
+        let of = TimeOfId::of(time, table).filter(|_| is_it)?;
+        (*test).arg = of.id.cast();
+        Some(if cfg!(any(feature = "pg15", feature = "pg16")) {
+            concealed(test.cast()).cast()
+        } else {
+            test.cast()
+        })
+    }
+}
+
+/// Returns what a table is a part of in the query: a partitioned table, the parent of children, or a UNION ALL; itself otherwise.
+unsafe fn topmost(root: *mut pg_sys::PlannerInfo, table: pg_sys::Index) -> pg_sys::Index {
+    // SAFETY: the array has an element for each table of the query, or is not there.
+    unsafe {
+        let children = (*root).append_rel_array;
+        if children.is_null() || (*children.add(table as usize)).is_null() {
+            return table;
+        }
+        topmost(root, (**children.add(table as usize)).parent_relid)
     }
 }
 
@@ -189,7 +230,7 @@ unsafe fn by_time(
         };
         let made = pg_sys::palloc0(size_of_val(index)).cast::<pg_sys::IndexOptInfo>();
         made.copy_from_nonoverlapping(index, 1);
-        let column = pg_sys::makeTargetEntry(time.cast(), 1, std::ptr::null_mut(), false);
+        let column = pg_sys::makeTargetEntry(time.cast(), 1, ptr::null_mut(), false);
         (*made).indextlist = list([column.cast()]);
         (*made).sortopfamily = first(index.sortopfamily, DATETIME_OPERATORS);
         (*made).opcintype = first(index.opcintype, pg_sys::TIMESTAMPTZOID);

@@ -127,7 +127,7 @@ pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
 /// Plans the way back of a column that is not an integer.
 pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
     let Some(found) = record::find(table) else {
-        let lost = orphans::blockers(table, &orphans::label(table));
+        let lost = orphans::blockers(table);
         if !lost.is_empty() {
             return blocked(&lost);
         }

@@ -20,7 +20,7 @@ pub struct Rows {
     /// Functions that take or return rows of the tables.
     #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
-    /// Views and conditions of triggers that have rows of the tables.
+    /// Views, functions and conditions of triggers that have rows of the tables.
     #[serde(deserialize_with = "list")]
     pub whole: Vec<String>,
     /// Functions of their triggers.

@@ -29,7 +29,7 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
     of_column(table, &mut found);
     found.extend(of_sequences(table));
     found.extend(of_last_step(table));
-    found.extend(orphans::blockers(table, &orphans::label(table)));
+    found.extend(orphans::blockers(table));
     let narrow = table.narrow();
     if !narrow.is_empty() {
         let (what, list) = (table.what(), narrow.join(", "));

@@ -65,6 +65,7 @@ pub struct LinkedColumn {
     /// The function of the trigger that keeps the shadow equal, quoted; none if there is no trigger, and so no shadow.
     function: Option<String>,
     /// What that function begins with ([`orphans::label`]); none of the column itself.
+    #[serde(skip)]
     pub label: Option<String>,
     /// The type of the shadow before the swap, if there is one.
     pub new_type: Option<String>,
@@ -204,7 +205,7 @@ impl Closure {
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
-        let label = found.label(table);
+        let label = orphans::label(table);
         let others = found.columns.iter_mut().skip(1);
         others.for_each(|member| member.label = Some(label.clone()));
         let changed = found.places();
@@ -228,12 +229,6 @@ impl Closure {
             .keys
             .retain(|key| has(key.relation, &key.numbers) || has(key.to, &key.to_numbers));
         found
-    }
-
-    /// Returns what the functions of the triggers begin with: as they do, whatever the table is called now.
-    pub fn label(&self, table: &TargetTable) -> String {
-        let found = self.columns.iter().find_map(|member| member.label.clone());
-        found.unwrap_or_else(|| orphans::label(table))
     }
 
     /// Returns the columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of

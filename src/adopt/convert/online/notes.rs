@@ -53,7 +53,7 @@ pub fn of(closure: &Closure) -> Vec<PlanRow> {
             &rows.functions,
         ),
         (
-            "These views and conditions of triggers have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup, null where the column or its value is",
+            "These views, functions and conditions of triggers have whole rows of tables, which have a column mint_new_* or mint_old_* until the cleanup, null where the column or its value is",
             &rows.whole,
         ),
         (

@@ -28,7 +28,7 @@ pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> 
     let parts = parts(closure);
     let mut last = Vec::from_iter(checks::of_isolation());
     last.extend(checks::of_last_step(table));
-    last.extend(orphans::blockers(table, &closure.label(table)));
+    last.extend(orphans::blockers(table));
     let left = if closure.is_swapped() {
         Vec::new()
     } else {
@@ -230,7 +230,7 @@ fn obstacles(
     parts: &[SwappedColumn<'_>],
     is_ready: bool,
 ) -> Vec<PlanRow> {
-    let mut found = orphans::blockers(table, &closure.label(table));
+    let mut found = orphans::blockers(table);
     found.extend(closure.blockers(table, is_ready));
     for (_, part) in parts {
         found.extend(checks::of_row_security(part));
@@ -362,7 +362,7 @@ fn drop_shadows(
 
 /// Drops shadows before any swap.
 fn abandon(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
-    let blockers = plan::blocked(&orphans::blockers(table, &closure.label(table)));
+    let blockers = plan::blocked(&orphans::blockers(table));
     if !blockers.is_empty() {
         return blockers;
     }

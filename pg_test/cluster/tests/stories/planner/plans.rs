@@ -361,7 +361,11 @@ fn the_last_time_is_of_rows_that_conditions_leave() {
         );
         let is_by_id = is_used.contains("Index") && !is_used.contains("(snowflake_time(id");
         assert!(is_by_id, "{is_used}");
+        let union = format!(
+            "SELECT min(snowflake_time(id)) = '2026-01-01Z' FROM (SELECT * FROM {table} WHERE kind <> 2 UNION ALL SELECT * FROM {table}) AS u WHERE kind = 1"
+        );
         for query in [
+            union.as_str(),
             "SELECT min(snowflake_time(id)) = '2026-01-01Z' AND max(snowflake_time(id)) = '2026-12-01Z' FROM %_view",
             "SELECT min(snowflake_time(id)) = '2026-01-01Z' AND max(snowflake_time(id)) = '2026-12-01Z' FROM % WHERE snowflake_is_valid(id)",
             "SELECT min(snowflake_time(id)) = '2026-07-01Z' FROM %_view WHERE snowflake_time(id) >= '2026-07-01Z' OR id IN (3, 4)",

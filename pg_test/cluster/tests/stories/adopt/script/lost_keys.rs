@@ -48,6 +48,15 @@ fn a_bigint_that_no_key_leads_to_any_more() {
         assert_eq!(session.refusal(convert).code, "55000");
         session.run(ADD);
     }
+    // A restored copy has other oids, which are those of other tables.
+    server.create_database("copy");
+    let dump = server.dump("postgres", "postgres");
+    server.restore("postgres", "copy", &dump);
+    let mut copy = server.connect("copy");
+    assert_eq!(blockers(&mut copy, PLAN), "");
+    copy.run(DROP);
+    let found = blockers(&mut copy, PLAN);
+    assert!(found.starts_with(LOST), "{found}");
     gexec(&server, PLAN, "true");
     assert_done(&mut session);
 }
@@ -62,6 +71,105 @@ fn a_key_that_is_lost_before_the_swap() {
         assert!(found.starts_with(LOST), "{found}");
     }
     session.run(ADD);
+    gexec(&server, PLAN, "true");
+    assert_done(&mut session);
+}
+
+/// The table that the key led to can have another name meanwhile, and another table its name.
+#[test]
+fn a_key_that_is_lost_with_the_name_of_its_table() {
+    for kind in ["serial", "bigserial"] {
+        let (server, mut session) = start(&format!("lost key and name, {kind}"), kind);
+        gexec(&server, PLAN, "phase NOT IN ('cleanup', 'default')");
+        session.run(DROP);
+        session.run("ALTER TABLE author RENAME TO writer; CREATE TABLE author (id bigserial PRIMARY KEY, name text)");
+        let writer = PLAN.replace("'author'", "'writer'");
+        let found = blockers(&mut session, &writer);
+        assert!(found.starts_with(LOST), "{kind}: {found}");
+        assert_eq!(blockers(&mut session, PLAN), "", "{kind}");
+        session.run(&ADD.replace("REFERENCES author", "REFERENCES writer"));
+        gexec(&server, &writer, "true");
+        session.run("DROP TABLE author; ALTER TABLE writer RENAME TO author");
+        assert_done(&mut session);
+    }
+}
+
+/// The trigger of a shadow has the name of its column.
+#[test]
+fn a_column_that_is_renamed_holds_up_the_cleanup() {
+    let (server, mut session) = start("renamed columns", "serial");
+    gexec(&server, PLAN, UNTIL_SWAP);
+    session.run("ALTER TABLE book RENAME author TO writer");
+    for plan in [PLAN, BACK] {
+        let found = blockers(&mut session, plan);
+        assert!(found.starts_with(LOST), "{found}");
+    }
+    session.run("ALTER TABLE book RENAME writer TO author; ALTER TABLE author RENAME id TO number");
+    let number = PLAN.replace("'id'", "'number'");
+    let found = blockers(&mut session, &number);
+    let lost = "blocker: column public.author.id has a shadow";
+    assert!(found.starts_with(lost), "{found}");
+    session.run("ALTER TABLE author RENAME number TO id");
+    gexec(&server, PLAN, "true");
+    assert_done(&mut session);
+}
+
+/// A column can refer to two tables: the script of one does not take the shadows of the other's for its own.
+#[test]
+fn a_column_of_two_conversions() {
+    let (server, mut session) = start("two conversions", "serial");
+    session.run(
+        "CREATE TABLE person (id serial PRIMARY KEY); INSERT INTO person DEFAULT VALUES; ALTER TABLE book ADD FOREIGN KEY (author) REFERENCES person",
+    );
+    gexec(&server, PLAN, UNTIL_SWAP);
+    let person = "mint.convert_plan('person', 'id', 'snowflake_next_id(6)')";
+    for plan in [person, "mint.convert_plan('person', 'id', NULL)"] {
+        let found = blockers(&mut session, plan);
+        let taken =
+            "blocker: column public.book.author is in the conversion of table public.author";
+        assert!(found.starts_with(taken), "{found}");
+    }
+    gexec(&server, PLAN, "phase = 'cleanup'");
+    gexec(&server, person, "true");
+    gexec(&server, PLAN, "true");
+    session.run("ALTER TABLE book DROP CONSTRAINT book_author_fkey1");
+    assert_done(&mut session);
+}
+
+/// Where the table that a key led to is gone, the columns are ended by a plan of their own.
+#[test]
+fn a_key_whose_table_is_dropped() {
+    let (server, mut session) = start("dropped root", "serial");
+    session.run("CREATE TABLE cover (id int PRIMARY KEY REFERENCES author); CREATE TABLE page (cover int REFERENCES cover); CREATE INDEX ON book (author); INSERT INTO cover VALUES (1); INSERT INTO page VALUES (1)");
+    gexec(&server, PLAN, UNTIL_SWAP);
+    gexec(&server, BACK, "phase NOT IN ('swap', 'cleanup')");
+    session.run("DROP TABLE author CASCADE");
+    for column in ["('cover', 'id'", "('book', 'author'"] {
+        let plan = format!("mint.convert_plan{column}, 'snowflake_next_id(5)')");
+        assert_eq!(blockers(&mut session, &plan), "");
+        gexec(&server, &plan, "true");
+    }
+    session.run("CREATE TABLE author (id bigserial PRIMARY KEY, name text)");
+    assert_done(&mut session);
+}
+
+/// A policy that reads whole rows of a table, also one of another table, says something else as soon as there is a shadow.
+#[test]
+fn policies_on_whole_rows_are_blockers() {
+    let (server, mut session) = start("whole rows in policies", "serial");
+    session.run(
+        "CREATE TABLE secret (id int); INSERT INTO secret VALUES (1); CREATE ROLE reader; GRANT SELECT ON secret, book TO reader; ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY shown ON secret USING (NOT EXISTS (SELECT FROM book AS b WHERE b IS NOT NULL));
+         CREATE FUNCTION whole() RETURNS bigint BEGIN ATOMIC SELECT count(*) FROM book AS b WHERE b IS NOT NULL; END",
+    );
+    let found = blockers(&mut session, PLAN);
+    assert!(
+        found.contains("policy shown on table public.secret"),
+        "{found}"
+    );
+    session.run("DROP POLICY shown ON secret");
+    let said: String = session.one(&format!("SELECT string_agg(note, E'\\n') FROM {PLAN}"));
+    assert!(said.contains("function public.whole()"), "{said}");
     gexec(&server, PLAN, "true");
     assert_done(&mut session);
 }
