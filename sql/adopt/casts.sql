@@ -76,7 +76,12 @@ FROM (
     -- What JSON_VALUE() returns has no row there.
     SELECT 'pg_type'::regclass, m.oids[1]::oid
     FROM regexp_matches(o.tree, ':typid ([0-9]+)', 'g') AS m (oids)
-  ) AS p
+    UNION
+    -- Nor have types of columns, which functions of the server can cast.
+    SELECT NULL::oid, y.oid
+    FROM regexp_matches(o.tree, ':[a-z_]*typ(?:e|id|eid)? ([0-9]+)', 'gi') AS m (oids)
+    JOIN pg_type AS y ON y.oid = m.oids[1]::oid
+  ) AS p (refclassid, refobjid)
   -- The function of a trigger is not planned.
   WHERE p.refobjid >= 16384 AND NOT EXISTS (
     SELECT

@@ -45,7 +45,7 @@ impl Ends {
     }
 
     /// Raises an error for what another role than the owner of the table has written.
-    fn refuse_written(self, owner: pg_sys::Oid, table: pg_sys::Oid) {
+    fn refuse_written(self, owner: pg_sys::Oid, table: pg_sys::Oid, detaches: bool) {
         let of_table = |what: &str| format!("{what} of table \"{}\"", sql::name_of(table));
         for (what, types) in [
             ("partition key", self.key_types),
@@ -55,7 +55,7 @@ impl Ends {
                 foreign::raise(&of_table(what), of);
             }
         }
-        if let Some(key) = self.key {
+        if let Some(key) = self.key.filter(|_| detaches) {
             refuse_key(&key, &sql::name_of(table));
         }
         // All in one query: a table can have a thousand partitions.
@@ -90,7 +90,13 @@ pub fn lock(own: &Owned, table: pg_sys::Oid, tables: &[pg_sys::Oid], millis: i32
 /// Raises an error if attaching or detaching a partition of a table would plan, as its owner, what another role has written.
 /// `tables` has the table, the partitions, and all below these. The tables of other roles are locked, so that their owners add
 /// nothing until the transaction ends, and so are the names of schemas of others.
-pub fn refuse_connected(own: &Owned, table: pg_sys::Oid, tables: &[pg_sys::Oid], millis: i32) {
+pub fn refuse_connected(
+    own: &Owned,
+    table: pg_sys::Oid,
+    tables: &[pg_sys::Oid],
+    detaches: bool,
+    millis: i32,
+) {
     let (mut locked, mut kept) = (Vec::new(), Vec::new());
     let ends = loop {
         let ends = Ends::find(tables, own.owner(), table);
@@ -104,12 +110,12 @@ pub fn refuse_connected(own: &Owned, table: pg_sys::Oid, tables: &[pg_sys::Oid],
         locked.extend(new);
         kept = ends.schemas;
     };
-    ends.refuse_written(own.owner(), table);
+    ends.refuse_written(own.owner(), table, detaches);
 }
 
 /// Raises an error if a table above has what another role than the owner has written: a query of the table reads its key.
 pub fn refuse_keys(owner: pg_sys::Oid, table: pg_sys::Oid) {
-    Ends::find(&[], owner, table).refuse_written(owner, table);
+    Ends::find(&[], owner, table).refuse_written(owner, table, false);
 }
 
 /// Refuses a key whose text can mean what another role makes later: an overload of a function that it calls, or an operator.

@@ -92,7 +92,7 @@ fn owned(table: pg_sys::Oid, owner: pg_sys::Oid) -> Owned {
 
 fn drop_old(own: &Owned, parent: &Parent, part: &Partition, millis: i32) -> Outcome {
     parent.refuse_foreign(&[part.oid]);
-    parent.refuse_connected(own, &[part.oid], millis);
+    parent.refuse_connected(own, &[part.oid], true, millis);
     // Nothing below it is detached from now on, whichever was to be dropped before the wait.
     access::owned(part.oid).lock_out_vacuum(millis);
     let counted = parent.counted_query(part);
@@ -138,7 +138,7 @@ fn make(own: &Owned, parent: &Parent, rules: &Rules, part: &Missing, millis: i32
     let touched = default.into_iter().chain(grown.map(|part| part.oid));
     let touched = Vec::from_iter(touched);
     parent.refuse_foreign(&touched);
-    parent.refuse_connected(own, &touched, millis);
+    parent.refuse_connected(own, &touched, false, millis);
     if grown.is_some() {
         return moved(moving::move_some(own, parent, part, grown, millis));
     }

@@ -194,9 +194,16 @@ impl Parent {
         self.foreign_keys > 0 && ends::lock(own, self.oid, &self.with(partitions), millis)
     }
 
-    /// Raises an error if attaching or detaching partitions would plan, as the owner of the table, what another role has written.
-    pub fn refuse_connected(&self, own: &Owned, partitions: &[pg_sys::Oid], millis: i32) {
-        ends::refuse_connected(own, self.oid, &self.with(partitions), millis);
+    /// Raises an error if attaching partitions, or detaching one, would plan, as the owner of the table, what another role has
+    /// written.
+    pub fn refuse_connected(
+        &self,
+        own: &Owned,
+        partitions: &[pg_sys::Oid],
+        detaches: bool,
+        millis: i32,
+    ) {
+        ends::refuse_connected(own, self.oid, &self.with(partitions), detaches, millis);
     }
 
     /// Raises an error if a query of the table and of partitions would plan, as the owner of the table, what another role

@@ -174,3 +174,27 @@ fn no_schema_is_renamed_meanwhile() {
     bob.run("SET lock_timeout = '1 s'; CREATE SCHEMA of_bob");
     root.run("COMMIT");
 }
+
+/// A built-in function can be SQL that casts its argument: the owner of the type of a column adds the cast.
+#[test]
+fn casts_within_functions_of_the_server() {
+    let server = start("casts within functions of the server");
+    let mut root = server.connect("postgres");
+    root.run(
+        "CREATE SCHEMA own; GRANT USAGE ON SCHEMA own TO bob;
+         CREATE TABLE own.o (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id);
+         CREATE TABLE own.o_old PARTITION OF own.o FOR VALUES FROM (100000000000000000) TO (100000000000000100); GRANT REFERENCES ON own.o TO bob",
+    );
+    bob(&server).run(
+        "CREATE TYPE e.st AS ENUM ('open'); CREATE FUNCTION e.evil(text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN PERFORM e.now(); RETURN 'x'; END $$;
+         CREATE FUNCTION e.totext(e.st) RETURNS text LANGUAGE sql STABLE STRICT AS $$ SELECT textcat(e.evil('x'), $1::varchar::text) $$;
+         CREATE CAST (e.st AS text) WITH FUNCTION e.totext(e.st) AS ASSIGNMENT;
+         CREATE TABLE e.p (o bigint REFERENCES own.o, k int, v e.st) PARTITION BY LIST (k);
+         CREATE TABLE e.p_1 PARTITION OF e.p (CHECK (('x' || v) IS NOT NULL)) FOR VALUES IN (1); CREATE TABLE e.p_2 PARTITION OF e.p FOR VALUES IN (2)",
+    );
+    let keep = "CALL mint.partition_maintain('own.o', '1 month', 1, keep => '1 month', since => now() - interval '2 months')";
+    let refusal = root.try_run(keep);
+    assert_not_sprung(&server, "a cast of text");
+    let refusal = refusal.expect_err("a cast of text");
+    assert!(refusal.message.ends_with("has another owner"), "{refusal}");
+}
