@@ -1,5 +1,5 @@
--- What the server plans with statements on tables, and calls what a user has made, or has a cast to a type of a user: one jsonb with
--- a list of objects, see src/adopt/catalog/casts.rs. $1 has the oids of tables.
+-- What the server plans with statements on tables, and calls what a user has made, or has a type of a user: one jsonb with a list
+-- of objects, see src/adopt/catalog/casts.rs. $1 has the oids of tables.
 SELECT jsonb_agg(jsonb_build_object(
   'object', CASE
     WHEN c.class = 'pg_class'::regclass AND c.object = ANY ($1::oid[])
@@ -16,21 +16,9 @@ FROM (
     o.class,
     o.object,
     bool_or(o.tree IS NOT NULL AND o.tree <> '') AS is_written,
-    -- A cast of a text to a composite, an array or a range runs the input functions of what these contain, and what makes
-    -- JSON of a value runs a cast of its type.
-    jsonb_agg(p.refobjid::int8) FILTER (
-      WHERE p.refclassid = 'pg_type'::regclass
-        AND (
-          o.tree ~ '[{](COERCETODOMAIN|COERCEVIAIO|JSONEXPR|JSONCONSTRUCTOREXPR) '
-          OR EXISTS (
-            SELECT
-            FROM regexp_matches(o.tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m (oids)
-            JOIN pg_proc AS j ON j.oid = m.oids[1]::oid
-            WHERE j.pronamespace = 'pg_catalog'::regnamespace
-              AND j.proname ~ '^(to_jsonb?|row_to_json|array_to_json|jsonb?_((build|object_agg|populate|to_record)_?.*|agg.*))$'
-          )
-        )
-    ) AS types,
+    -- The parser, the planner and functions of the server run what the owner of a type adds to it: casts, checks of domains, input
+    -- functions of what a composite, an array or a range contains. Which of them do has been asked in vain.
+    jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_type'::regclass) AS types,
     jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_proc'::regclass) AS functions,
     jsonb_agg(p.refobjid::int8) FILTER (WHERE p.refclassid = 'pg_operator'::regclass) AS operators
   FROM (
@@ -73,15 +61,11 @@ FROM (
       AND d.objsubid = 0
       AND d.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
     UNION
-    -- What JSON_VALUE() returns has no row there.
-    SELECT 'pg_type'::regclass, m.oids[1]::oid
-    FROM regexp_matches(o.tree, ':typid ([0-9]+)', 'g') AS m (oids)
-    UNION
-    -- Nor have types of columns, which functions of the server can cast.
-    SELECT NULL::oid, y.oid
+    -- Types of columns have no row there, nor have what JSON_VALUE() returns and an array without elements.
+    SELECT 'pg_type'::regclass, y.oid
     FROM regexp_matches(o.tree, ':[a-z_]*typ(?:e|id|eid)? ([0-9]+)', 'gi') AS m (oids)
     JOIN pg_type AS y ON y.oid = m.oids[1]::oid
-  ) AS p (refclassid, refobjid)
+  ) AS p
   -- The function of a trigger is not planned.
   WHERE p.refobjid >= 16384 AND NOT EXISTS (
     SELECT

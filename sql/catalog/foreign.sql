@@ -63,8 +63,8 @@ WITH RECURSIVE
       JOIN pg_depend AS p ON p.classid = 'pg_constraint'::regclass AND p.objid = k.oid
       WHERE f.class = 'pg_type'::regclass AND k.contypid = f.oid
       UNION ALL
-      -- What JSON_VALUE() returns has no row in pg_depend.
-      SELECT 'pg_type'::regclass, m.oids[1]::oid
+      -- Types of columns have no row in pg_depend, nor have what JSON_VALUE() returns and an array without elements.
+      SELECT 'pg_type'::regclass, y.oid
       FROM (
         SELECT concat(q.prosqlbody::text, q.proargdefaults::text)
         FROM pg_proc AS q
@@ -74,7 +74,8 @@ WITH RECURSIVE
         FROM pg_constraint AS k
         WHERE f.class = 'pg_type'::regclass AND k.contypid = f.oid
       ) AS t (tree)
-      CROSS JOIN LATERAL regexp_matches(t.tree, ':typid ([0-9]+)', 'g') AS m (oids)
+      CROSS JOIN LATERAL regexp_matches(t.tree, ':[a-z_]*typ(?:e|id|eid)? ([0-9]+)', 'gi') AS m (oids)
+      JOIN pg_type AS y ON y.oid = m.oids[1]::oid
     ) AS n (class, oid)
     WHERE n.oid >= 16384
       AND n.class IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)

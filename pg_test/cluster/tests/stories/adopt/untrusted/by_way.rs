@@ -20,7 +20,7 @@ fn domains_of_another_by_way_of_others() {
         ));
         all.extend(
             [
-                ("text", "values of type e.pair"),
+                ("text", "values of type e."),
                 ("key", "values of type e.d"),
                 ("wide", ""),
             ]
