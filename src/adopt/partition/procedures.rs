@@ -4,7 +4,7 @@ use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::register::{self, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
-use crate::adopt::partition::run::{Manner, advance, is_locked, maintain};
+use crate::adopt::partition::run::{Manner, advance, is_locked, maintain, wait};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::backend::transaction::{self, Raised, StepEnd};
 use crate::pg::catalog::spi::Sees;
@@ -103,19 +103,23 @@ fn partition_maintain_all(
         let message = format!("could not maintain partitions of table {name}");
         warn(message, sentence(reason), None);
     };
-    // An owner can lock tables for long: those that need no wait come first.
-    let mut locked = Vec::new();
-    let first = manner.without_retries();
-    in_turn(all.iter().collect(), first, end, |entry, raised| {
-        if raised.is_some_and(is_locked) {
-            locked.push(entry);
-        } else {
-            fail(entry, &why(raised));
+    // An owner can lock tables for long, or pretend it: all tables have been tried before one of them is tried again.
+    let mut open = all.iter().collect();
+    for turn in 0..=manner.retries {
+        let mut locked = Vec::new();
+        in_turn(open, manner.without_retries(), end, |entry, raised| {
+            if raised.is_some_and(is_locked) && turn < manner.retries {
+                locked.push(entry);
+            } else {
+                fail(entry, &why(raised));
+            }
+        });
+        if locked.is_empty() {
+            break;
         }
-    });
-    in_turn(locked, manner, end, |entry, raised| {
-        fail(entry, &why(raised));
-    });
+        wait(turn);
+        open = locked;
+    }
     if failed > 0 {
         error::not_maintained(failed, all.len());
     }

@@ -19,7 +19,7 @@ use pgrx::{PgSqlErrorCode as Code, check_for_interrupts, pg_sys};
 pub struct Manner {
     /// Milliseconds.
     lock_timeout: i32,
-    retries: i32,
+    pub retries: i32,
     end: StepEnd,
     /// How long a step can take; none is without a limit.
     limit: Option<Micros>,
@@ -121,9 +121,6 @@ fn retried(
     rules: &Rules,
     manner: Manner,
 ) -> Result<Outcome, Raised> {
-    const SHORTEST: Micros = 50_000;
-    const LONGEST: Micros = 10_000_000;
-    let mut pause = SHORTEST;
     let mut turn = 0;
     loop {
         let work = || step(table, owner, rules, manner.lock_timeout);
@@ -142,10 +139,9 @@ fn retried(
             }
             answer => return answer,
         }
-        turn += 1;
         manner.end.commit();
-        wait(pause);
-        pause = (pause * 2).min(LONGEST);
+        wait(turn);
+        turn += 1;
     }
 }
 
@@ -158,9 +154,12 @@ pub fn is_locked(error: &Raised) -> bool {
     transaction::code(error).is_some_and(|code| codes.contains(&code))
 }
 
-/// Waits between two attempts.
-fn wait(span: Micros) {
+/// Waits between two attempts, longer after each.
+pub fn wait(turn: i32) {
+    const SHORTEST: Micros = 50_000;
+    const LONGEST: Micros = 10_000_000;
     static EVENT: WaitEvent = WaitEvent::new(c"MintPartitions");
+    let span = (SHORTEST << turn.clamp(0, 10)).min(LONGEST);
     let until = clock::up() + span;
     while clock::up() < until {
         clock::pause(until - clock::up(), &EVENT);

@@ -1,5 +1,6 @@
 //! A limit on the time that work takes while others wait for its locks, by the timer of `statement_timeout`.
 
+use crate::pg::backend::transaction::is_interrupt;
 use crate::pg::error::relay_errors;
 use crate::pg::ports::{
     disable_timeout, enable_timeout_at, get_timeout_active, get_timeout_finish_time,
@@ -47,7 +48,7 @@ pub fn within<T>(limit: Micros, work: impl FnOnce() -> T, late: impl FnOnce() ->
     }))
     .catch_when(Code::ERRCODE_QUERY_CANCELED, |error| {
         // SAFETY: reads the clock.
-        if unsafe { pg_sys::GetCurrentTimestamp() } < end {
+        if !is_interrupt(&error) || unsafe { pg_sys::GetCurrentTimestamp() } < end {
             error.rethrow()
         }
         None

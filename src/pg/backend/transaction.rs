@@ -61,18 +61,31 @@ fn in_subtransaction<T>(keeps: bool, work: impl FnOnce() -> T) -> Result<T, Rais
     }))
     .catch_others(|error| {
         undo(before);
-        match code(&error) {
-            None | Some(Code::ERRCODE_QUERY_CANCELED | Code::ERRCODE_ADMIN_SHUTDOWN) => {
-                error.rethrow()
-            }
-            Some(_) => Err(Box::new(error)),
+        if is_interrupt(&error) {
+            error.rethrow();
         }
+        Err(Box::new(error))
     })
     .catch_rust_panic(|panic| {
         undo(before);
         panic.rethrow()
     })
     .execute()
+}
+
+/// Returns whether an error ends more than what has raised it: a panic, and the end of a statement or a session that the server
+/// or this library wants, but not an error of its SQLSTATE that a function of a user raises.
+pub fn is_interrupt(error: &CaughtError) -> bool {
+    const CODES: [Code; 2] = [Code::ERRCODE_QUERY_CANCELED, Code::ERRCODE_ADMIN_SHUTDOWN];
+    match error {
+        CaughtError::RustPanic { .. } => true,
+        // Either kind, as one that is raised again becomes the other.
+        CaughtError::ErrorReport(raised) | CaughtError::PostgresError(raised) => {
+            let is_own = raised.file().ends_with(".rs");
+            CODES.contains(&raised.sql_error_code())
+                && (is_own || raised.function_name() == Some("ProcessInterrupts"))
+        }
+    }
 }
 
 /// Returns the SQLSTATE of an error; none of a panic.
