@@ -328,4 +328,20 @@ WITH RECURSIVE
       AND b.shape = k.shape
       AND b.connoinherit = k.connoinherit
       AND b.is_enforced = k.is_enforced
+  ),
+  -- Views that read whole rows of the tables, and those that read these.
+  whole (relation, view) AS (
+    SELECT x.relation, w.ev_class
+    FROM columns AS x
+    JOIN pg_depend AS p ON p.classid = 'pg_rewrite'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = x.relation
+    JOIN pg_rewrite AS w ON w.oid = p.objid AND strpos(w.ev_action::text, ':varattno 0 ') > 0
+    UNION
+    SELECT v.relation, w.ev_class
+    FROM whole AS v
+    JOIN pg_depend AS p ON p.classid = 'pg_rewrite'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = v.view
+    JOIN pg_rewrite AS w ON w.oid = p.objid AND w.ev_class <> v.view
   )

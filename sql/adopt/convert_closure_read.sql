@@ -181,6 +181,11 @@ SELECT jsonb_build_object(
                     AND p.refclassid = 'pg_class'::regclass
                     AND p.refobjid = x.relation
                 )
+              UNION ALL
+              SELECT p.objid, p.classid, ':varattno 0 '
+              FROM whole AS v
+              JOIN pg_depend AS p ON p.refclassid = 'pg_class'::regclass AND p.refobjid = v.view
+              WHERE v.relation = x.relation AND p.classid = 'pg_policy'::regclass
             ) AS w (oid, class, tree)
             WHERE strpos(w.tree, ':varattno 0 ') > 0
             -- Columns and domains of its row type: what they have stored has the columns by their place.

@@ -78,6 +78,10 @@ impl PlanRow {
 /// Plans the conversion of a column that can hold the ids.
 pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     if run::is_converted(table, generator) {
+        let lost = orphans::blockers(table);
+        if !lost.is_empty() {
+            return blocked(&lost);
+        }
         let note = "The column is converted already: there is nothing to do.";
         return vec![PlanRow::says("check", note)];
     }
@@ -126,11 +130,11 @@ pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
 
 /// Plans the way back of a column that is not an integer.
 pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
+    let lost = orphans::blockers(table);
+    if !lost.is_empty() {
+        return blocked(&lost);
+    }
     let Some(found) = record::find(table) else {
-        let lost = orphans::blockers(table);
-        if !lost.is_empty() {
-            return blocked(&lost);
-        }
         let note = "The column has no record of a conversion: see mint.conversions.";
         return vec![PlanRow::says("check", note)];
     };

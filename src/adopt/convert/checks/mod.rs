@@ -57,7 +57,7 @@ pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
         found.push(Blocker::state(
             format!("{} has no index that begins with it", table.what()),
             format!("It has none on {list}: the largest id could not be read under a lock."),
-            "Make it the primary key, or use CREATE UNIQUE INDEX CONCURRENTLY.",
+            "Make it the primary key, or use CREATE INDEX CONCURRENTLY, UNIQUE if no value occurs twice.",
         ));
     }
     found

@@ -52,7 +52,7 @@ pub fn doubts(table: &TargetTable, floor: Floor) -> Vec<String> {
 /// Returns the doubt that the column refers to another, where the new ids can be missing.
 pub fn borrowed(table: &TargetTable) -> Option<String> {
     let query = "SELECT f.confrelid::regclass::text FROM pg_constraint AS f
-        WHERE f.contype = 'f' AND f.conrelid = $1::oid AND f.confrelid <> $1::oid AND f.conkey = ARRAY[$2::int2]
+        WHERE f.contype = 'f' AND f.conrelid = $1::oid AND f.confrelid <> $1::oid AND $2::int2 = ANY (f.conkey)
             AND (to_jsonb(f) ->> 'conenforced')::bool IS NOT FALSE
         ORDER BY f.conname LIMIT 1";
     let own = pg_sys::Oid::from_u32(table.oid);

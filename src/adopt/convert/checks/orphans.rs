@@ -3,7 +3,6 @@
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::sql;
-use crate::pg::datum::text::DecodedText;
 use pgrx::pg_sys;
 use serde::Deserialize;
 
@@ -15,18 +14,16 @@ struct Orphan {
     begun_by: Option<String>,
 }
 
-/// Returns the line with which the functions of the triggers begin that keep the shadows of columns equal which refer to this one:
-/// by it they are found when no foreign key leads to them any more. The oid is right whatever the table is called now, the name
-/// after a restore.
+/// Returns the lines with which the functions of the triggers begin that keep the shadows of columns equal: by them they are found
+/// when no foreign key leads to this column any more. The oid and the number are right whatever it is called now, the names after a
+/// restore.
 pub fn label(table: &TargetTable) -> String {
-    let (oid, [column, of]) = (table.oid, names(table));
-    format!("-- Of the conversion of table {oid}, {of}.{column}")
-}
-
-/// Returns the quoted names of the column and the table. They can have the end of a line, behind which a comment would end.
-fn names(table: &TargetTable) -> [String; 2] {
-    let column = sql::quoted_exactly(&table.column().name);
-    [column, table.quoted()].map(|name| name.replace(char::is_control, " "))
+    let (oid, number) = (table.oid, table.column().number);
+    // A comment would end behind the end of a line.
+    let shown = |name: &str| name.replace(|c: char| c.is_ascii_control(), " ");
+    let of = shown(&format!("{}.{}", table.schema, table.name));
+    let column = shown(&table.column().name);
+    format!("-- Of the conversion of table {oid}, {of}\n-- and of its column {number}, {column}")
 }
 
 /// Returns the blockers of columns that were lost since a script has begun: its cleanup would leave them their shadows, and the
@@ -34,15 +31,13 @@ fn names(table: &TargetTable) -> [String; 2] {
 pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
     let query = include_str!("../../../../sql/adopt/convert_orphans.sql");
     let [oid, owner] = [table.oid, table.owner].map(pg_sys::Oid::from);
-    let [column, of] = names(table);
-    let name = DecodedText(format!("{of}.{column}"));
+    let number = table.column().number;
     let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = table.columns().into_iter().unzip();
     let found: Option<Vec<Orphan>> = sql::read_now(
         query,
         &[
             oid.into(),
-            DecodedText(column).into(),
-            name.into(),
+            number.into(),
             owner.into(),
             tables.into(),
             numbers.into(),
@@ -64,8 +59,8 @@ impl Orphan {
         }
         Blocker::state(
             format!("column {name} has a shadow that no foreign key leads to"),
-            "The key was dropped, or the column renamed, since its conversion began, whose cleanup would leave the shadow and its checks, which can refuse new ids.",
-            "Until the cleanup, add the key again, NOT VALID if need be, or rename the column back. If the table that the key led to does not exist, end the conversion by mint.convert_plan() of that column.",
+            "The key was dropped, or a column dropped or renamed, since its conversion began, whose cleanup would leave the shadow and its checks, which can refuse new ids.",
+            "Until the cleanup, add the key again, NOT VALID if need be, or rename the column back. If the table that the key led to does not exist, or it leads to another one now, end the conversion by mint.convert_plan() of that column, without the phase \"default\". If the column was dropped, drop the function of its trigger \"~mint_copy_...\" with CASCADE, and its column \"mint_new_...\" or \"mint_old_...\".",
         )
     }
 }

@@ -205,10 +205,7 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
             ("most", &most.to_string()),
         ],
     );
-    match &member.label {
-        Some(label) => format!("{label}\n{body}"),
-        None => body,
-    }
+    format!("{}\n{body}", member.label)
 }
 
 /// Returns the condition that a shadow is as its column, in a table that can have an alias.

@@ -64,9 +64,9 @@ pub struct LinkedColumn {
     pub statistics: Option<i32>,
     /// The function of the trigger that keeps the shadow equal, quoted; none if there is no trigger, and so no shadow.
     function: Option<String>,
-    /// What that function begins with ([`orphans::label`]); none of the column itself.
+    /// What that function begins with ([`orphans::label`]).
     #[serde(skip)]
-    pub label: Option<String>,
+    pub label: String,
     /// The type of the shadow before the swap, if there is one.
     pub new_type: Option<String>,
     /// The type of the shadow after the swap, if there is one.
@@ -206,8 +206,8 @@ impl Closure {
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
         let label = orphans::label(table);
-        let others = found.columns.iter_mut().skip(1);
-        others.for_each(|member| member.label = Some(label.clone()));
+        let members = found.columns.iter_mut();
+        members.for_each(|member| member.label.clone_from(&label));
         let changed = found.places();
         found.recreated = Recreated::of(&changed);
         // Columns that refer to it and are bigint stay as they are.

@@ -144,7 +144,7 @@ impl Closure {
             Some(Blocker::state(
                 format!("other objects depend on {name}"),
                 format!("The swap could not drop it: {list}."),
-                "Drop them, and create them again after the swap.",
+                "Drop them, and create them again after the swap, or after the cleanup where they have whole rows.",
             ))
         });
         depended.collect()
@@ -274,7 +274,7 @@ impl LinkedColumn {
             found.push(Blocker::state(
                 format!("other objects depend on {what}"),
                 format!("They would keep to the column of before: {list}."),
-                "Drop them, and create them again after the swap.",
+                "Drop them, and create them again after the swap, or after the cleanup where they have whole rows.",
             ));
         }
         found

@@ -153,6 +153,95 @@ fn a_key_whose_table_is_dropped() {
     assert_done(&mut session);
 }
 
+/// A bigint has no trigger that would have its name: the number says what the shadows are of.
+#[test]
+fn a_bigint_that_is_renamed() {
+    let (server, mut session) = start("renamed bigint", "bigserial");
+    gexec(&server, PLAN, UNTIL_SWAP);
+    gexec(&server, BACK, "phase NOT IN ('swap', 'cleanup')");
+    session.run(DROP);
+    session.run("ALTER TABLE author RENAME id TO number");
+    for plan in [PLAN, BACK] {
+        let found = blockers(&mut session, &plan.replace("'id'", "'number'"));
+        assert!(found.starts_with(LOST), "{found}");
+    }
+    session.run(ADD);
+    gexec(&server, &PLAN.replace("'id'", "'number'"), "true");
+    session.run("ALTER TABLE author RENAME number TO id");
+    assert_done(&mut session);
+}
+
+/// A column with a script of its own can refer to another: the script of that does not take its shadow for its own.
+#[test]
+fn a_key_of_a_column_with_a_script_of_its_own() {
+    let (server, mut session) = start("script of a child", "serial");
+    session.run(
+        "CREATE TABLE cover (id int PRIMARY KEY REFERENCES author); INSERT INTO cover VALUES (1)",
+    );
+    let cover = "mint.convert_plan('cover', 'id', 'snowflake_next_id(6)')";
+    for phases in ["phase = 'prepare'", UNTIL_SWAP] {
+        gexec(&server, cover, phases);
+        for plan in [PLAN, BACK] {
+            let found = blockers(&mut session, plan);
+            let taken =
+                "blocker: column public.cover.id is in the conversion of table public.cover";
+            assert!(found.starts_with(taken), "{phases}: {found}");
+        }
+    }
+    // As well in a copy, whose tables have other oids.
+    server.create_database("copy");
+    let dump = server.dump("postgres", "postgres");
+    server.restore("postgres", "copy", &dump);
+    let mut copy = server.connect("copy");
+    let found = blockers(&mut copy, PLAN);
+    assert!(
+        found.contains("is in the conversion of table public.cover"),
+        "{found}"
+    );
+    assert_eq!(blockers(&mut copy, cover), "");
+    gexec(&server, cover, "phase = 'cleanup'");
+    session.run("ALTER TABLE cover ALTER id DROP DEFAULT");
+    gexec(&server, PLAN, "true");
+    assert_done(&mut session);
+}
+
+/// A column can lose the table that it referred to the first one by, or refer to another one: its own plan ends what was begun.
+#[test]
+fn a_key_that_leads_elsewhere() {
+    let (server, mut session) = start("key to another table", "bigserial");
+    session.run(
+        "CREATE TABLE cover (id int PRIMARY KEY REFERENCES author); CREATE TABLE page (id int PRIMARY KEY REFERENCES cover); CREATE INDEX ON book (author)",
+    );
+    gexec(&server, PLAN, UNTIL_SWAP);
+    gexec(&server, BACK, "phase NOT IN ('swap', 'cleanup')");
+    session.run("DROP TABLE cover CASCADE");
+    session.run(
+        "ALTER TABLE author RENAME TO author_old; CREATE TABLE author (id bigserial PRIMARY KEY, name text); INSERT INTO author SELECT * FROM author_old;
+         ALTER TABLE book DROP CONSTRAINT book_author_fkey, ADD CONSTRAINT book_author_fkey FOREIGN KEY (author) REFERENCES author",
+    );
+    let lost =
+        |column: &str| format!("column public.{column} has a shadow that no foreign key leads to");
+    let old = PLAN.replace("'author'", "'author_old'");
+    let found = blockers(&mut session, &old);
+    assert!(
+        found.contains(&lost("book.author")) && found.contains(&lost("page.id")),
+        "{found}"
+    );
+    let found = blockers(&mut session, PLAN);
+    assert!(
+        found.contains(&lost("book.author")) && !found.contains("page"),
+        "{found}"
+    );
+    for column in ["'page', 'id'", "'book', 'author'"] {
+        let plan = format!("mint.convert_plan({column}, 'snowflake_next_id(5)')");
+        gexec(&server, &plan, "phase <> 'default'");
+    }
+    session.run("INSERT INTO page VALUES (3000000000)");
+    gexec(&server, &old, "true");
+    gexec(&server, PLAN, "true");
+    assert_done(&mut session);
+}
+
 /// A policy that reads whole rows of a table, also one of another table, says something else as soon as there is a shadow.
 #[test]
 fn policies_on_whole_rows_are_blockers() {
@@ -167,7 +256,16 @@ fn policies_on_whole_rows_are_blockers() {
         found.contains("policy shown on table public.secret"),
         "{found}"
     );
-    session.run("DROP POLICY shown ON secret");
+    session.run(
+        "DROP POLICY shown ON secret; CREATE VIEW is_whole AS SELECT b IS NOT NULL AS is_whole FROM book AS b; CREATE VIEW any_whole AS SELECT bool_or(is_whole) AS any_whole FROM is_whole;
+         CREATE POLICY shown ON secret USING ((SELECT any_whole FROM any_whole))",
+    );
+    let found = blockers(&mut session, PLAN);
+    assert!(
+        found.contains("policy shown on table public.secret"),
+        "{found}"
+    );
+    session.run("DROP POLICY shown ON secret; DROP VIEW any_whole, is_whole");
     let said: String = session.one(&format!("SELECT string_agg(note, E'\\n') FROM {PLAN}"));
     assert!(said.contains("function public.whole()"), "{said}");
     gexec(&server, PLAN, "true");

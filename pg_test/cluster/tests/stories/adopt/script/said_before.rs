@@ -247,7 +247,8 @@ fn what_new_ids_are_not_for_is_said_before() {
     let server = Server::start("not for new ids");
     let mut session = server.connect("postgres");
     session.run(
-        "CREATE TABLE known (id bigint PRIMARY KEY); CREATE TABLE borrowed (id bigserial PRIMARY KEY REFERENCES known);
+        "CREATE TABLE known (id bigint PRIMARY KEY, part int, UNIQUE (part, id)); CREATE TABLE borrowed (id bigserial PRIMARY KEY REFERENCES known);
+         CREATE TABLE paired (id bigserial PRIMARY KEY, part int, FOREIGN KEY (part, id) REFERENCES known (part, id));
          CREATE TABLE derived (id bigserial PRIMARY KEY, g bool GENERATED ALWAYS AS (nullif(id > 1000, true)) STORED NOT NULL, h bigint GENERATED ALWAYS AS (id) STORED NOT NULL)",
     );
     let plan = |table: &str| format!("mint.convert_plan('{table}', 'id', 'snowflake_next_id(5)')");
@@ -257,9 +258,11 @@ fn what_new_ids_are_not_for_is_said_before() {
         found.starts_with(refuses) && found.lines().count() == 1,
         "{found}"
     );
-    let said: i64 = session.one(&format!(
-        "SELECT count(*) FROM {} WHERE note = 'warning: column \"id\" of table \"borrowed\" refers to table public.known. New ids need a row there.'",
-        plan("borrowed")
-    ));
-    assert_eq!(said, 1);
+    for table in ["borrowed", "paired"] {
+        let said: i64 = session.one(&format!(
+            "SELECT count(*) FROM {} WHERE note = 'warning: column \"id\" of table \"{table}\" refers to table public.known. New ids need a row there.'",
+            plan(table)
+        ));
+        assert_eq!(said, 1, "{table}");
+    }
 }
