@@ -36,6 +36,12 @@ fn unescape(character: char) -> Option<u8> {
     u8::try_from(u32::from(character).checked_sub(ESCAPE)?).ok()
 }
 
+/// Returns whether a text has nothing but ASCII and code points that stand for bytes.
+pub(super) fn is_escaped(text: &[u8]) -> bool {
+    let is_one = |character: char| character.is_ascii() || unescape(character).is_some();
+    str::from_utf8(text).is_ok_and(|text| text.chars().all(is_one))
+}
+
 /// Decodes bytes of the server.
 pub fn decode(bytes: &[u8]) -> String {
     if let Ok(text) = str::from_utf8(bytes)

@@ -1,6 +1,6 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{Encoded, LONGEST_MESSAGE, UTF8, encoding, escape, excerpt};
+use crate::pg::charset::{Encoded, LONGEST_MESSAGE, UTF8, encoding, escape, excerpt, is_escaped};
 use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -13,6 +13,9 @@ use std::ptr;
 
 /// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
 const FUNCTION: &str = "pg_mint";
+
+/// The function of the server that raises the errors of cancellation, timeouts and termination.
+pub const INTERRUPTS: &str = "ProcessInterrupts";
 
 /// Keeps backtraces out of the DETAIL of errors, where pgrx puts them if `RUST_BACKTRACE` is in the server's environment: they
 /// show paths of source files to clients. Called first when the library is loaded.
@@ -44,10 +47,21 @@ pub struct Report(ErrorReport);
 #[cold]
 #[track_caller]
 pub fn report(code: Code, message: impl Into<String>) -> Report {
-    let message = Encoded::message(&message.into());
+    report_of(FUNCTION, code, message.into())
+}
+
+/// Begins an error that ends more than what has raised it, as those of the server's own interrupts do.
+#[track_caller]
+pub fn interrupt(code: Code, message: impl Into<String>) -> Report {
+    report_of(INTERRUPTS, code, message.into())
+}
+
+#[track_caller]
+fn report_of(function: &'static str, code: Code, message: String) -> Report {
+    let message = Encoded::message(&message);
     // SAFETY: the report is pgrx's, and private to this file.
     let message = unsafe { message.for_pgrx() };
-    Report(ErrorReport::new(code, message, FUNCTION))
+    Report(ErrorReport::new(code, message, function))
 }
 
 impl Report {
@@ -79,6 +93,13 @@ impl Report {
             Some(text) => self.hint(text),
             None => self,
         }
+    }
+
+    /// Sends the report as what is no error. It fails where the encoding of the client does not have its letters, which pgrx does
+    /// not expect.
+    fn send(self, level: PgLogLevel) {
+        // SAFETY: nothing within it has to be dropped after an error.
+        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.0.report(level)) };
     }
 
     /// Raises the error, which ends the statement.
@@ -115,28 +136,28 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static str>) {
     let warning = report(Code::ERRCODE_WARNING, message).detail(detail);
     let warning = warning.hint_if(hint.map(str::to_owned));
-    warning.0.report(PgLogLevel::WARNING);
+    warning.send(PgLogLevel::WARNING);
 }
 
 /// Tells the client what was not done, as `IF NOT EXISTS` does.
 #[track_caller]
 pub fn inform(message: String) {
     let notice = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message);
-    notice.0.report(PgLogLevel::NOTICE);
+    notice.send(PgLogLevel::NOTICE);
 }
 
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {
     let line = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message);
-    line.0.report(PgLogLevel::LOG);
+    line.send(PgLogLevel::LOG);
 }
 
 /// Writes to the server's log, with a detail and a hint.
 #[track_caller]
 pub fn log_with(message: &'static str, detail: impl Into<String>, hint: &'static str) {
     let line = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).detail(detail);
-    line.hint(hint).0.report(PgLogLevel::LOG);
+    line.hint(hint).send(PgLogLevel::LOG);
 }
 
 /// Raises the error of what cannot happen. `what` is missing or is not as expected.
@@ -318,7 +339,11 @@ fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
         CaughtError::ErrorReport(raised).rethrow()
     }
     let text = |text: Option<&str>| text.map(str::to_owned);
-    report(raised.sql_error_code(), raised.message().to_owned())
+    let begin: fn(Code, String) -> Report = match raised.function_name() {
+        Some(INTERRUPTS) => interrupt,
+        _ => report,
+    };
+    begin(raised.sql_error_code(), raised.message().to_owned())
         .detail_if(text(raised.detail()))
         .hint_if(text(raised.hint()))
         .raise()
@@ -349,7 +374,7 @@ unsafe extern "C-unwind" fn escape_error(_: *mut c_void) {
         }
         let escaped = |text: *mut c_char| {
             let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes())?;
-            (!text.is_ascii()).then(|| CString::new(escape_bytes(text)).unwrap_or_default())
+            (!is_escaped(text)).then(|| CString::new(escape_bytes(text)).unwrap_or_default())
         };
         let texts = [error.message, error.detail, error.hint].map(escaped);
         let [message, detail, hint] = &texts;

@@ -78,6 +78,7 @@ unsafe extern "C-unwind" {
     pub fn get_timeout_active(id: c_int) -> bool;
     pub fn enable_timeout_at(id: c_int, end: pg_sys::TimestampTz);
     pub fn get_timeout_finish_time(id: c_int) -> pg_sys::TimestampTz;
+    pub fn get_timeout_indicator(id: c_int, reset: bool) -> bool;
 
     // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]

@@ -4,7 +4,7 @@ use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::register::{self, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
-use crate::adopt::partition::run::{Manner, advance, is_locked, maintain, wait};
+use crate::adopt::partition::run::{Manner, advance, is_locked, maintain, pause, tell, wait};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::backend::transaction::{self, Raised, StepEnd};
 use crate::pg::catalog::spi::Sees;
@@ -13,6 +13,7 @@ use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::to_micros;
 use crate::pg::error::{OrReport, inform, required, sentence, warn};
+use crate::pg::machine::clock;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::Micros;
 use mint_core::adopt::partition::Step;
@@ -76,17 +77,17 @@ fn partition_maintain_all(
 ) {
     let end = StepEnd::of(call);
     let manner = Manner::new(lock_timeout, retries, end);
-    let (mut all, mut failed) = (Vec::new(), 0);
+    let mut all = Vec::new();
     for row in register::all() {
         let (table, owner) = match row.find() {
             Registrant::Counts(table, owner) => (table, owner),
             Registrant::Missing => {
-                skip(&row, "The table does not exist.".to_owned());
+                skip(&row, "The table does not exist.");
                 continue;
             }
             Registrant::ChangedHands(owner) => {
                 if privilege::is_member(owner) {
-                    skip(&row, row.has_changed(owner));
+                    skip(&row, &row.has_changed(owner));
                 }
                 continue;
             }
@@ -96,73 +97,83 @@ fn partition_maintain_all(
         }
         all.push((row, table, owner));
     }
-    let manner = manner.with_limit(LONGEST_STEP);
-    let mut fail = |entry: &Entry, reason: &str| {
+    let mut failed = 0;
+    let number = all.len();
+    in_turn(all, manner.with_limit(LONGEST_STEP), |entry, reason| {
         failed += 1;
         let name = entry.0.name();
         let message = format!("could not maintain partitions of table {name}");
-        warn(message, sentence(reason), None);
+        let texts = [message, sentence(reason)];
+        tell(texts, |[message, reason]| warn(message, reason, None));
+    });
+    if failed > 0 {
+        error::not_maintained(failed, number);
+    }
+}
+
+/// A table that is not done yet.
+struct Open {
+    entry: Entry,
+    steps: usize,
+    /// How often it could not have its locks, and when it is tried again.
+    attempts: i32,
+    from: Micros,
+}
+
+/// Advances tables in turn, a step of each, so that one for which something is always left to do keeps none waiting, nor one whose
+/// owner locks it for long, or pretends it. Those that do not end are given to `fail`, with the reason.
+fn in_turn(all: Vec<Entry>, manner: Manner, mut fail: impl FnMut(&Entry, &str)) {
+    let open = |entry| Open {
+        entry,
+        steps: 0,
+        attempts: 0,
+        from: 0,
     };
-    // An owner can lock tables for long, or pretend it: all tables have been tried before one of them is tried again.
-    let mut open = all.iter().collect();
-    for turn in 0..=manner.retries {
-        let mut locked = Vec::new();
-        in_turn(open, manner.without_retries(), end, |entry, raised| {
-            if raised.is_some_and(is_locked) && turn < manner.retries {
-                locked.push(entry);
-            } else {
-                fail(entry, &why(raised));
+    let mut all = Vec::from_iter(all.into_iter().map(open));
+    while let Some(from) = all.iter().map(|open| open.from).min() {
+        wait(from);
+        all.retain_mut(|open| {
+            if clock::up() < open.from {
+                return true;
+            }
+            open.steps += 1;
+            match try_step(&open.entry, manner.without_retries()) {
+                Ok(true) if open.steps == MOST_STEPS => {
+                    let reason = format!("it has more to do after {MOST_STEPS} steps");
+                    fail(&open.entry, &reason);
+                    false
+                }
+                Ok(is_left) => is_left,
+                Err(raised) if is_locked(&raised) && open.attempts < manner.retries => {
+                    open.from = clock::up() + pause(open.attempts);
+                    open.attempts += 1;
+                    true
+                }
+                Err(raised) => {
+                    fail(&open.entry, &transaction::message(&raised));
+                    false
+                }
             }
         });
-        if locked.is_empty() {
-            break;
-        }
-        wait(turn);
-        open = locked;
-    }
-    if failed > 0 {
-        error::not_maintained(failed, all.len());
     }
 }
 
-/// Advances tables in turn, a step of each, so that one for which something is always left to do keeps none waiting. Those that have
-/// not ended are given to `fail`, with the error if there is one.
-fn in_turn<'a>(
-    mut open: Vec<&'a Entry>,
-    manner: Manner,
-    end: StepEnd,
-    mut fail: impl FnMut(&'a Entry, Option<&Raised>),
-) {
-    for _ in 0..MOST_STEPS {
-        open.retain(|&entry| {
-            let (row, table, owner) = entry;
-            let answer = transaction::caught(|| row.rules());
-            let answer = answer.and_then(|rules| advance(*table, *owner, &rules, manner));
-            end.commit();
-            answer.unwrap_or_else(|raised| {
-                fail(entry, Some(&raised));
-                false
-            })
-        });
-    }
-    for entry in open {
-        fail(entry, None);
-    }
+/// Does a step for a table, in a transaction. Returns whether something can be left to do.
+fn try_step((row, table, owner): &Entry, manner: Manner) -> Result<bool, Raised> {
+    let answer = transaction::caught(|| row.rules());
+    let answer = answer.and_then(|rules| advance(*table, *owner, &rules, manner));
+    // Nothing is locked for longer, also after an error.
+    let ended = manner.commit(*table);
+    answer.and_then(|is_left| ended.map(|()| is_left))
 }
 
-/// Returns why a table has not ended.
-fn why(raised: Option<&Raised>) -> String {
-    let more = || format!("it has more to do after {MOST_STEPS} steps");
-    raised.map_or_else(more, |raised| transaction::message(raised))
-}
-
-fn skip(row: &Registered, detail: String) {
+fn skip(row: &Registered, detail: &str) {
+    const HINT: &str = "Use mint.partition_unregister(), or register it again.";
     let message = format!("registered table {} is skipped", row.name());
-    warn(
-        message,
-        detail,
-        Some("Use mint.partition_unregister(), or register it again."),
-    );
+    let texts = [message, detail.to_owned()];
+    tell(texts, |[message, detail]| {
+        warn(message, detail, Some(HINT));
+    });
 }
 
 /// Registers a table for [`partition_maintain_all`], with the privileges of its owner, or changes how it is maintained.

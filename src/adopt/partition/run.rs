@@ -73,6 +73,20 @@ impl Manner {
     pub fn without_retries(self) -> Self {
         Self { retries: 0, ..self }
     }
+
+    /// Ends a step: what the commit runs is of the owner of the table as well.
+    ///
+    /// # Errors
+    /// Why it was rolled back.
+    pub fn commit(self, table: pg_sys::Oid) -> Result<(), Raised> {
+        let work = || self.end.commit();
+        match self.limit {
+            None => work(),
+            Some(limit) => {
+                deadline::within(limit, work, || transaction::caught(|| late(table, limit)))
+            }
+        }
+    }
 }
 
 /// Does all that is to be done for a table of that owner, and says it.
@@ -100,18 +114,36 @@ pub fn advance(
     manner: Manner,
 ) -> Result<bool, Raised> {
     check_for_interrupts!();
-    match retried(table, owner, rules, manner)? {
+    let done = match retried(table, owner, rules, manner)? {
         Outcome::Nothing => return Ok(false),
-        Outcome::Created(name) => inform(format!("created partition {name}")),
+        Outcome::Created(name) => format!("created partition {name}"),
         Outcome::Moved(name, rows) => {
-            inform(format!(
-                "moved {rows} rows of the default partition to {name}"
-            ));
+            format!("moved {rows} rows of the default partition to {name}")
         }
-        Outcome::Dropped(name) => inform(format!("dropped partition {name}")),
-    }
-    manner.end.commit();
+        Outcome::Dropped(name) => format!("dropped partition {name}"),
+    };
+    manner.commit(table)?;
+    tell([done], |[done]| inform(done));
     Ok(true)
+}
+
+/// Tells the client texts with names and messages of others, in ASCII if its encoding does not have their letters.
+pub fn tell<const N: usize>(texts: [String; N], tell: impl Fn([String; N])) {
+    if transaction::caught(|| tell(texts.clone())).is_err() {
+        tell(texts.map(|text| in_ascii(&text)));
+    }
+}
+
+fn in_ascii(text: &str) -> String {
+    let one = |character: char| match character {
+        '\0'..='\x7f' => character.to_string(),
+        _ => character.escape_unicode().to_string(),
+    };
+    text.chars().map(one).collect()
+}
+
+fn late<T>(table: pg_sys::Oid, limit: Micros) -> T {
+    error::slow_step(&sql::name_of(table), limit / 1_000_000)
 }
 
 /// Attempts a step until it has its locks. Nothing is locked meanwhile.
@@ -124,10 +156,9 @@ fn retried(
     let mut turn = 0;
     loop {
         let work = || step(table, owner, rules, manner.lock_timeout);
-        let late = |limit: Micros| error::slow_step(&sql::name_of(table), limit / 1_000_000);
         let answer = transaction::caught(|| match manner.limit {
             None => work(),
-            Some(limit) => deadline::within(limit, work, || late(limit)),
+            Some(limit) => deadline::within(limit, work, || late(table, limit)),
         });
         match answer {
             Err(error) if is_locked(&error) && turn < manner.retries => {}
@@ -139,8 +170,8 @@ fn retried(
             }
             answer => return answer,
         }
-        manner.end.commit();
-        wait(turn);
+        manner.commit(table)?;
+        wait(clock::up() + pause(turn));
         turn += 1;
     }
 }
@@ -154,13 +185,16 @@ pub fn is_locked(error: &Raised) -> bool {
     transaction::code(error).is_some_and(|code| codes.contains(&code))
 }
 
-/// Waits between two attempts, longer after each.
-pub fn wait(turn: i32) {
+/// Returns how long to wait after an attempt, longer after each.
+pub fn pause(turn: i32) -> Micros {
     const SHORTEST: Micros = 50_000;
     const LONGEST: Micros = 10_000_000;
+    (SHORTEST << turn.clamp(0, 10)).min(LONGEST)
+}
+
+/// Waits until that time, by [`clock::up`].
+pub fn wait(until: Micros) {
     static EVENT: WaitEvent = WaitEvent::new(c"MintPartitions");
-    let span = (SHORTEST << turn.clamp(0, 10)).min(LONGEST);
-    let until = clock::up() + span;
     while clock::up() < until {
         clock::pause(until - clock::up(), &EVENT);
     }

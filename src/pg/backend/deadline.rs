@@ -4,6 +4,7 @@ use crate::pg::backend::transaction::is_interrupt;
 use crate::pg::error::relay_errors;
 use crate::pg::ports::{
     disable_timeout, enable_timeout_at, get_timeout_active, get_timeout_finish_time,
+    get_timeout_indicator,
 };
 use mint_core::Micros;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -18,11 +19,14 @@ struct Restore(Option<pg_sys::TimestampTz>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        // SAFETY: sets a timer that the server has registered.
+        // SAFETY: sets a timer that the server has registered. A signal that nobody saw is not one of what follows.
         unsafe {
-            match self.0 {
-                Some(end) => enable_timeout_at(TIMER, end),
-                None => disable_timeout(TIMER, false),
+            disable_timeout(TIMER, true);
+            if get_timeout_indicator(TIMER, true) {
+                (&raw mut pg_sys::QueryCancelPending).write_volatile(0);
+            }
+            if let Some(end) = self.0 {
+                enable_timeout_at(TIMER, end);
             }
         }
     }

@@ -25,6 +25,39 @@ pub fn with<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Runs `work`, in which functions of others cannot set `transaction_timeout`: that would end the session before it is as before.
+pub fn keeping_timers<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    let _restored = Locked::new(c"transaction_timeout");
+    work()
+}
+
+/// A setting of the server that no restricted operation can change, and its flags of before.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+struct Locked(*mut pg_sys::config_generic, c_int);
+
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+impl Locked {
+    fn new(name: &CStr) -> Self {
+        // SAFETY: a setting of the server's own is found, and stays where it is.
+        unsafe {
+            let elevel = pgrx::PgLogLevel::ERROR as c_int;
+            let setting = pg_sys::find_option(name.as_ptr(), false, false, elevel);
+            let flags = (*setting).flags;
+            (*setting).flags |= pg_sys::GUC_NOT_WHILE_SEC_REST.cast_signed();
+            Self(setting, flags)
+        }
+    }
+}
+
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { (*self.0).flags = self.1 };
+    }
+}
+
 /// Sets a setting for the rest of the transaction.
 pub fn set_local(name: &CStr, value: &CStr) {
     // SAFETY: inside a transaction, as every call of a function is.

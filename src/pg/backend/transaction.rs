@@ -1,7 +1,7 @@
 //! The transaction: what it sees and waits for, and attempts within it that leave nothing behind when they cannot have a
 //! lock.
 
-use crate::pg::error::relay_errors;
+use crate::pg::error::{INTERRUPTS, relay_errors};
 use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -81,9 +81,7 @@ pub fn is_interrupt(error: &CaughtError) -> bool {
         CaughtError::RustPanic { .. } => true,
         // Either kind, as one that is raised again becomes the other.
         CaughtError::ErrorReport(raised) | CaughtError::PostgresError(raised) => {
-            let is_own = raised.file().ends_with(".rs");
-            CODES.contains(&raised.sql_error_code())
-                && (is_own || raised.function_name() == Some("ProcessInterrupts"))
+            CODES.contains(&raised.sql_error_code()) && raised.function_name() == Some(INTERRUPTS)
         }
     }
 }
@@ -130,18 +128,34 @@ impl StepEnd {
         Self { commits }
     }
 
-    /// Commits, where that is possible, and begins the next transaction. There must be no subtransaction, and no other role.
-    pub fn commit(self) {
+    /// Commits, where that is possible, and begins the next transaction, also after an error. There must be no subtransaction, and
+    /// no other role.
+    ///
+    /// # Errors
+    /// Why it was rolled back: deferred triggers and foreign data wrappers can refuse a commit. But for a cancellation and a panic,
+    /// which are raised again.
+    pub fn commit(self) -> Result<(), Raised> {
         if !self.commits {
-            return;
+            return Ok(());
         }
-        // SAFETY: as the procedural languages do. The server refuses a commit where it cannot be.
-        relay_errors(|| unsafe {
+        // SAFETY: as the procedural languages do. The server refuses a commit where it cannot be, and begins the next transaction
+        // before it raises the error of another.
+        let commit = || unsafe {
             pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC.cast_signed());
             pg_sys::SPI_commit();
+        };
+        let answer = PgTryBuilder::new(AssertUnwindSafe(|| Ok(relay_errors(commit))))
+            .catch_others(|error| Err(Box::new(error)))
+            .execute();
+        // SAFETY: ends what began above.
+        unsafe {
             pg_sys::SPI_finish();
             pg_sys::EnsurePortalSnapshotExists();
-        });
+        }
+        match answer {
+            Err(error) if is_interrupt(&error) => error.rethrow(),
+            answer => answer,
+        }
     }
 }
 

@@ -159,7 +159,7 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
 
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     // The restriction does not keep functions from changing settings, as the search path of the session.
-    guc::with(&[], || switch_to(role, flags, work))
+    guc::with(&[], || guc::keeping_timers(|| switch_to(role, flags, work)))
 }
 
 fn switch_to<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {

@@ -6,7 +6,7 @@
 //! until 16; libpq looks up names without one in all versions. What such a call waits for is a socket that it has
 //! opened. So the timer replaces the sockets that were opened [`opening`] by `/dev/null`, on which the call fails.
 
-use crate::pg::error::report;
+use crate::pg::error::{interrupt, report};
 use crate::pg::machine::clock;
 use crate::pg::ports::SetLatch;
 use crate::pg::worker::ticker::Ticker;
@@ -97,13 +97,13 @@ fn last_moment(now: Micros) -> Micros {
 /// Raises an error once the deadline has passed. For work that waits in short steps.
 pub fn check() {
     if has_passed() {
-        report(Code::ERRCODE_QUERY_CANCELED, "request took too long").raise();
+        interrupt(Code::ERRCODE_QUERY_CANCELED, "request took too long").raise();
     }
 }
 
 /// Raises the error that ends a worker.
 pub fn end() -> ! {
-    report(
+    interrupt(
         Code::ERRCODE_ADMIN_SHUTDOWN,
         "terminating background worker due to administrator command",
     )

@@ -6,5 +6,6 @@ mod objects;
 mod partitions;
 mod scripts;
 mod swapped;
+mod turns;
 mod types;
 mod upkeep;

@@ -198,28 +198,3 @@ fn casts_within_functions_of_the_server() {
     let refusal = refusal.expect_err("a cast of text");
     assert!(refusal.message.ends_with("has another owner"), "{refusal}");
 }
-
-/// A function of an owner can raise the errors that the server raises for a statement that is canceled and a lock that is not free.
-#[test]
-fn no_owner_ends_the_maintenance_of_others() {
-    let server = start("ended by an owner");
-    let mut root = server.connect("postgres");
-    root.run(
-        "CREATE TABLE public.ev (id bigint DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id); SELECT mint.partition_register('public.ev', '1 month', 3)",
-    );
-    let mut bob = bob(&server);
-    for code in ["57014", "57P01", "55P03"] {
-        bob.run(&format!(
-            "DROP TABLE IF EXISTS e.ev; CREATE OR REPLACE FUNCTION e.boom(bigint) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'boom' USING ERRCODE = '{code}'; END $$;
-             CREATE TABLE e.ev (id bigint DEFAULT snowflake_next_id(3, 'twitter')) PARTITION BY RANGE (id);
-             CREATE TABLE e.ev_rest PARTITION OF e.ev DEFAULT; INSERT INTO e.ev DEFAULT VALUES;
-             ALTER TABLE e.ev ADD CHECK (e.boom(id)) NOT VALID; SELECT mint.partition_register('e.ev', '1 month', 3, move_rows => true)"
-        ));
-        root.run("DO $$ DECLARE part text; BEGIN FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'public.ev'::regclass LOOP EXECUTE 'DROP TABLE ' || part; END LOOP; END $$");
-        let refusal = root.refusal("CALL mint.partition_maintain_all(retries => 2)");
-        assert_eq!(refusal.code, "55000", "{refusal}");
-        let made: i64 =
-            root.one("SELECT count(*) FROM pg_inherits WHERE inhparent = 'public.ev'::regclass");
-        assert_eq!(made, 4, "{code}");
-    }
-}
