@@ -95,8 +95,8 @@ impl Report {
         }
     }
 
-    /// Sends the report as what is no error. It fails where the encoding of the client does not have its letters, which pgrx does
-    /// not expect.
+    /// Sends the report at a level below an error. That fails where the encoding of the client does not have its letters, which
+    /// pgrx does not expect.
     fn send(self, level: PgLogLevel) {
         // SAFETY: nothing within it has to be dropped after an error.
         unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.0.report(level)) };

@@ -80,8 +80,9 @@ unsafe extern "C-unwind" {
     pub fn get_timeout_finish_time(id: c_int) -> pg_sys::TimestampTz;
     pub fn get_timeout_indicator(id: c_int, reset: bool) -> bool;
 
-    // utils/elog.h: set parts of the current error.
-    #[cfg(not(feature = "pg15"))]
+    // utils/elog.h: begin an error, set parts of the current one, and raise it.
+    pub fn errstart(level: c_int, domain: *const c_char) -> bool;
+    pub fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
     pub fn errcode(code: c_int) -> c_int;
     #[cfg(not(feature = "pg15"))]
     pub fn errmsg(format: *const c_char, ...) -> c_int;

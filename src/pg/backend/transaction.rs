@@ -144,7 +144,11 @@ impl StepEnd {
             pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC.cast_signed());
             pg_sys::SPI_commit();
         };
-        let answer = PgTryBuilder::new(AssertUnwindSafe(|| Ok(relay_errors(commit))))
+        let work = || {
+            relay_errors(commit);
+            Ok(())
+        };
+        let answer = PgTryBuilder::new(AssertUnwindSafe(work))
             .catch_others(|error| Err(Box::new(error)))
             .execute();
         // SAFETY: ends what began above.

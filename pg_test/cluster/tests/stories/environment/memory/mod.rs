@@ -1,5 +1,6 @@
 //! Memory of very many calls, in one statement and in one function: none of it is leaked.
 
+mod exhausted;
 mod library;
 mod scarce;
 
