@@ -147,8 +147,8 @@ pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
     true
 }
 
-/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first. Raises an error if the table, or one of
-/// them, gives new rows the values of a counter: the oldest partition would have rows of today.
+/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first. Raises an error if the table gives new
+/// rows the values of a counter: the oldest partition would have rows of today. See [`refuse_counted`].
 pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     if parent.is_counted {
         error::counted(&format!("partitions of table {}", parent.name), &parent.key);
@@ -162,10 +162,12 @@ pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     };
     let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();
     found.sort_by_key(|part| part.range.from);
-    for part in &found {
-        if IdColumn::find(part.oid, &parent.key).is_some_and(|column| column.is_counted()) {
-            error::counted(&format!("partition {}", part.name), &parent.key);
-        }
-    }
     found
+}
+
+/// Raises an error if a partition gives new rows the values of a counter.
+pub fn refuse_counted(parent: &Parent, part: &Partition) {
+    if IdColumn::find(part.oid, &parent.key).is_some_and(|column| column.is_counted()) {
+        error::counted(&format!("partition {}", part.name), &parent.key);
+    }
 }

@@ -1,6 +1,6 @@
 //! The plans as SQL functions. They read the catalogs and change nothing.
 
-use crate::adopt::partition::bounds::{missing, old};
+use crate::adopt::partition::bounds::{missing, old, refuse_counted};
 use crate::adopt::partition::error;
 use crate::adopt::partition::names::Names;
 use crate::adopt::partition::parent::Parent;
@@ -112,6 +112,7 @@ fn partition_drop_plan(
     );
     let cutoff = zone.before_now(keep).unwrap_or(Micros::MIN);
     let rows = old(&parent, cutoff).into_iter().flat_map(|part| {
+        refuse_counted(&parent, part);
         parent.refuse_detaching(part);
         let counted = parent.counted_query(part);
         let own = access::owned(table);

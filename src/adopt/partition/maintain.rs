@@ -37,11 +37,8 @@ enum Task<'a> {
 impl<'a> Task<'a> {
     fn next(rules: &Rules, parent: &'a Parent) -> Option<Self> {
         let missing = rules.missing(parent).into_iter().next();
-        missing.map(Self::Make).or_else(|| {
-            // One that somebody detaches CONCURRENTLY is to be kept, as no step begins that.
-            let mut expired = rules.expired(parent).into_iter();
-            Some(Self::Drop(expired.find(|part| !part.is_detaching)?))
-        })
+        let expired = || rules.expired(parent).map(Self::Drop);
+        missing.map(Self::Make).or_else(expired)
     }
 
     /// Returns the table that is locked against everything, besides the parent.

@@ -138,7 +138,7 @@ fn in_turn(all: Vec<Entry>, manner: Manner, mut fail: impl FnMut(&Entry, &str)) 
             }
             open.steps += 1;
             match try_step(&open.entry, manner.without_retries()) {
-                Ok(true) if open.steps == MOST_STEPS => {
+                Ok(true) if open.steps >= MOST_STEPS => {
                     let reason = format!("it has more to do after {MOST_STEPS} steps");
                     fail(&open.entry, &reason);
                     false
@@ -209,7 +209,7 @@ fn partition_register(
     }
     // The errors of an interval or a time zone that do not fit.
     rules.missing(&parent);
-    rules.old(&parent);
+    rules.oldest(&parent);
     register::put(&row);
 }
 

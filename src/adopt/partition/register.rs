@@ -123,7 +123,7 @@ impl Registered {
             let parent = Parent::find(table, rules.layout, Sees::Statement);
             let missing = rules.missing(&parent);
             // The error of a table of which nothing can be dropped.
-            rules.old(&parent);
+            rules.oldest(&parent);
             let first = missing.first();
             Supply {
                 ahead: first.map_or(i64::from(rules.ahead), |part| part.edge as i64 - 1),

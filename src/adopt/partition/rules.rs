@@ -38,20 +38,23 @@ impl Rules {
         bounds::missing(parent, self.step, &self.zone, (since, latest), self.ahead)
     }
 
-    /// Returns what is too old.
-    pub fn old<'a>(&self, parent: &'a Parent) -> Vec<&'a Partition> {
-        let cutoff = self.cutoff();
-        cutoff.map_or_else(Vec::new, |cutoff| bounds::old(parent, cutoff))
+    /// Returns the partition that is too old first, but for those that somebody detaches `CONCURRENTLY`, which are to be kept, as no
+    /// step begins that. Raises an error if rows of today are in it.
+    pub fn oldest<'a>(&self, parent: &'a Parent) -> Option<&'a Partition> {
+        let old = bounds::old(parent, self.cutoff()?);
+        let part = old.into_iter().find(|part| !part.is_detaching)?;
+        bounds::refuse_counted(parent, part);
+        Some(part)
     }
 
-    /// Returns what is to be dropped. Raises an error where the age is not certain, as a partition that is to be kept is missing.
-    pub fn expired<'a>(&self, parent: &'a Parent) -> Vec<&'a Partition> {
-        let old = self.old(parent);
+    /// Returns what is to be dropped first. Raises an error where the age is not certain, as a partition that is to be kept is missing.
+    pub fn expired<'a>(&self, parent: &'a Parent) -> Option<&'a Partition> {
+        let part = self.oldest(parent)?;
         let since = self.cutoff().unwrap_or(Micros::MIN);
-        if !old.is_empty() && !bounds::follow_each_other(parent, since, clock::now()) {
+        if !bounds::follow_each_other(parent, since, clock::now()) {
             error::gap(&parent.name);
         }
-        old
+        Some(part)
     }
 
     fn cutoff(&self) -> Option<Micros> {

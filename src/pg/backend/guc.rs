@@ -44,7 +44,8 @@ impl Locked {
             let elevel = pgrx::PgLogLevel::ERROR as c_int;
             let setting = pg_sys::find_option(name.as_ptr(), false, false, elevel);
             let flags = (*setting).flags;
-            (*setting).flags |= pg_sys::GUC_NOT_WHILE_SEC_REST.cast_signed();
+            let locks = pg_sys::GUC_NOT_WHILE_SEC_REST | pg_sys::GUC_NO_RESET_ALL;
+            (*setting).flags |= locks.cast_signed();
             Self(setting, flags)
         }
     }

@@ -7,6 +7,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_int;
 use std::ptr;
 
+// The program that runs the tests is no process of the server.
+#[cfg(not(test))]
 #[global_allocator]
 static ALLOCATOR: OrEnd = OrEnd;
 

@@ -3,8 +3,7 @@
 pub mod clock;
 pub mod dsm;
 pub mod host;
-// The program that runs the tests is no process of the server.
-#[cfg(not(test))]
+#[cfg_attr(test, expect(dead_code))]
 mod memory;
 pub mod random;
 pub mod server;

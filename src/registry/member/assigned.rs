@@ -196,7 +196,7 @@ impl AssignedNodes {
                 })?;
                 let node = *nodes.start();
                 leases::memory().assigned.set_said(width, Said::Yes);
-                self.remember(width, node, told);
+                self.remember((width, node), told, lease.term.until);
                 self.until.insert(width, lease.term.until);
                 slot_for(width, node)?.continue_as(lease.id, lease.term);
                 Ok(())
@@ -321,7 +321,7 @@ impl AssignedNodes {
     /// Remembers that the registry has leased a node, and keeps it for so long. The file, by which the server can start
     /// again while the registry is away, follows at the next proposal, or now if that is new. A file that cannot be written
     /// costs no lease.
-    fn remember(&mut self, width: u32, node: u64, max_outage: Option<Micros>) {
+    fn remember(&mut self, (width, node): (u32, u64), max_outage: Option<Micros>, until: Micros) {
         let proposed = self.proposed.remove(&width);
         let Some(memory) = &mut self.memory else {
             return;
@@ -335,7 +335,8 @@ impl AssignedNodes {
             node,
             registry: settings::registry_key(),
             max_outage,
-            at: clock::now(),
+            // The answer can be one that this process slept over.
+            at: clock::now().min(until),
             place: place(),
         };
         let was_stranger = std::mem::take(&mut known.is_stranger);

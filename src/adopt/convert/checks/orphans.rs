@@ -60,7 +60,7 @@ impl Orphan {
         Blocker::state(
             format!("column {name} has a shadow that no foreign key leads to"),
             "The key was dropped, or a column dropped or renamed, since its conversion began, whose cleanup would leave the shadow and its checks, which can refuse new ids.",
-            "Until the cleanup, add the key again, NOT VALID if need be, or rename the column back. If the table that the key led to does not exist, or it leads to another one now, end the conversion by mint.convert_plan() of that column, without the phase \"default\". If the column was dropped, drop the function of its trigger \"~mint_copy_...\" with CASCADE, and its column \"mint_new_...\" or \"mint_old_...\".",
+            "Until the cleanup, add the key again, NOT VALID if need be, or rename the column back. If the table that the key led to does not exist, or it leads to another one now, end the conversion by mint.convert_plan() of that column, which needs an index, without the phase \"default\". If the column was dropped, drop the function of its trigger \"~mint_copy_...\" with CASCADE, and its column \"mint_new_...\" or \"mint_old_...\".",
         )
     }
 }

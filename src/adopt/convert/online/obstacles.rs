@@ -350,7 +350,7 @@ impl LinkedColumn {
             found.push(Blocker::state(
                 format!("another conversion of table \"{table}\" has begun"),
                 format!("Column \"{name}\" is of its script."),
-                "Run that script up to its swap, or take it back; rename the column if there is no script.",
+                "Run that script up to its swap, or take it back, its phase \"cleanup\" included; rename the column if there is no script.",
             ));
         }
         if self.has_other_trigger {

@@ -1,7 +1,23 @@
 //! A system that gives no more memory, as with strict overcommit: the session that asked for it ends, and no other.
 
 use super::memory;
-use mint_cluster::Server;
+use mint_cluster::{Server, Session};
+
+/// Limits the memory of a session to what it has and some bytes more.
+fn limit(session: &mut Session, more: i64) {
+    let pid = session.pid;
+    let limit = memory(pid, "VmSize") * 1_024 + more;
+    session.run(&format!(
+        "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; prlimit --pid {pid} --as={limit}:{limit}'"
+    ));
+}
+
+/// Returns when the shared memory was made: a crash of one session ends all, and the server begins again.
+fn began(server: &Server) -> String {
+    let query =
+        "SELECT backend_start::text FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
+    server.connect("postgres").one(query)
+}
 
 /// The server has memory for the message of an error, and Rust has none for its copy.
 #[test]
@@ -9,7 +25,7 @@ fn a_session_without_memory_ends_alone() {
     const LENGTH: i64 = 100_000_000;
     let server = Server::start("no memory");
     let mut other = server.connect("postgres");
-    let began: String = other.one("SELECT pg_postmaster_start_time()::text");
+    let before = began(&server);
     other.run(&format!(
         "CREATE FUNCTION boom(bigint) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION USING MESSAGE = repeat('x', {LENGTH}); END $$;
          CREATE TABLE ev (id bigint DEFAULT snowflake_next_id(3)) PARTITION BY RANGE (id); CREATE TABLE ev_rest PARTITION OF ev DEFAULT; INSERT INTO ev DEFAULT VALUES;
@@ -21,11 +37,7 @@ fn a_session_without_memory_ends_alone() {
     for quarters in 12..=26 {
         let mut session = server.connect("postgres");
         session.run("SELECT snowflake_next_id(5)");
-        let limit = memory(session.pid, "VmSize") * 1_024 + LENGTH / 4 * quarters;
-        let pid = session.pid;
-        session.run(&format!(
-            "COPY (SELECT 1) TO PROGRAM 'prlimit --pid {pid} --as={limit}:{limit}'"
-        ));
+        limit(&mut session, LENGTH / 4 * quarters);
         // The session continues after an error of the server's own, as it does with enough memory.
         let call = "CALL mint.partition_maintain('ev', '1 month', move_rows => true)";
         assert!(session.try_run(call).is_err());
@@ -34,8 +46,5 @@ fn a_session_without_memory_ends_alone() {
     }
     assert!(ended > 0);
     other.run("SELECT id FROM t; COMMIT");
-    let is: String = other.one("SELECT pg_postmaster_start_time()::text");
-    assert_eq!(is, began);
-    let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(began(&server), before);
 }
