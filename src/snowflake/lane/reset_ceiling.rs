@@ -7,7 +7,7 @@ use crate::pg::sequence::Lock;
 use crate::snowflake::lane::ceiling::{CeilingPage, attach, open};
 use crate::snowflake::lane::lanes;
 use crate::snowflake::settings;
-use mint_core::clock::timestamp_text;
+use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::{Micros, Page};
 use pgrx::PgSqlErrorCode as Code;
 
@@ -22,7 +22,11 @@ pub fn reset(wanted: Micros) -> Micros {
         )
         .raise();
     }
-    let value = wanted.max(clock::now() + settings::policy().max_ahead);
+    let policy = settings::policy();
+    if let Some(by) = lanes::surplus().filter(|&by| by > policy.max_jump) {
+        jumped(by);
+    }
+    let value = wanted.max(clock::now() + policy.max_ahead);
     refuse_below_lanes(value);
     set(&mut page, value);
     // A session can have advanced a lane under the old bounds since the first check: they cover it again before the error.
@@ -38,6 +42,19 @@ fn set(page: &mut CeilingPage, value: Micros) {
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
     page.reset_bounds(value);
+}
+
+#[cold]
+#[track_caller]
+fn jumped(by: Micros) -> ! {
+    let by = duration_text(by);
+    report(
+        Code::ERRCODE_SYSTEM_ERROR,
+        format!("system clock jumped forward by {by}"),
+    )
+    .detail("The ceiling would be ahead of the clock once that is corrected.")
+    .hint("If the clock is correct, use mint.accept_clock() as a superuser. Otherwise, correct the clock.")
+    .raise();
 }
 
 #[track_caller]

@@ -183,16 +183,16 @@ impl MintRequest<'_> {
         if passed < layout.unit() {
             return Ok(last + 1);
         }
-        let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
-        if tick > layout.max_tick() {
-            return Err(Obstacle::Never(MintError::Exhausted));
-        }
         // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
         // the floor to mint by is not checked: it is wrong, and where it jumps to when it is corrected
         // must not count as a jump.
         let usable = floor.saturating_sub(now) <= policy.max_ahead;
         if passed > policy.max_jump && usable && !self.may_leap {
             return Err(Obstacle::Leap { now });
+        }
+        let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
+        if tick > layout.max_tick() {
+            return Err(Obstacle::Never(MintError::Exhausted));
         }
         let first = first_word(layout, tick << layout.seq.width, host);
         self.lane.skip(last, first);

@@ -143,6 +143,14 @@ fn two_years_forward_needs_consent() {
         .refusal("SELECT mint.accept_clock()");
     assert_eq!(unprivileged.code, "42501", "{unprivileged}");
 
+    // Nor does a reset of the ceiling follow it, nor is it the end of a layout.
+    let refusal = session.refusal("SELECT mint.reset_ceiling(now())");
+    assert!(refusal.hint.contains("mint.accept_clock"), "{refusal}");
+    server.set_clock("+200y");
+    let refusal = session.refusal(NEXT);
+    assert!(refusal.hint.contains("mint.accept_clock"), "{refusal}");
+    server.set_clock("+2y");
+
     session.run("SELECT mint.accept_clock()");
     let after: i64 = session.one(NEXT);
     assert_ascending(&[before, after]);
