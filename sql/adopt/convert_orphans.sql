@@ -11,7 +11,7 @@ JOIN pg_class AS c ON c.oid = g.tgrelid AND c.relowner = p.proowner
 CROSS JOIN LATERAL (
   SELECT
     substr(g.tgname::text, length('~mint_copy_') + 1),
-    regexp_match(p.prosrc, '^-- Of the conversion of table ([0-9]+), ([^\n]*)\n-- and of its column ([0-9]+), ([^\n]*)\n'),
+    regexp_match(p.prosrc, '^-- Of the conversion of table ([0-9]+), ([^\n]*)\n-- and of its column ([0-9]{1,4}), ([^\n]*)\n'),
     -- After a restore an oid can be that of another table.
     starts_with(p.proname::text, format('mint_copy_%s_', c.oid))
 ) AS n (name, label, has_oids)

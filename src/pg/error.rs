@@ -98,7 +98,7 @@ impl Report {
     /// Sends the report at a level below an error. That fails where the encoding of the client does not have its letters, which
     /// pgrx does not expect.
     fn send(self, level: PgLogLevel) {
-        // SAFETY: nothing within it has to be dropped after an error.
+        // SAFETY: an error of the server leaves the texts of the report behind, and nothing else.
         unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.0.report(level)) };
     }
 
