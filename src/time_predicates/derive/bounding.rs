@@ -2,7 +2,7 @@
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
-use crate::pg::datum::node::{call, compare, constant, copy, int8, list, timestamptz};
+use crate::pg::datum::node::{any_of, call, compare, constant, copy, int8, list, timestamptz};
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::key::Table;
 use crate::time_predicates::predicate::Candidate;
@@ -48,6 +48,11 @@ impl Bounding {
         };
         self.is_end && !other.is_end && self.side == other.side && is_within
     }
+
+    fn is_same(&self, other: &Self) -> bool {
+        // SAFETY: nodes of the planner's.
+        unsafe { pg_sys::equal(self.comparison.cast(), other.comparison.cast()) }
+    }
 }
 
 /// What follows from a condition.
@@ -58,6 +63,40 @@ pub(super) struct Derived {
     pub(super) any: Option<*mut pg_sys::Node>,
     /// The condition follows from the bounds as well, so that it does not need to be tested.
     pub(super) is_equivalent: bool,
+}
+
+impl Derived {
+    /// Returns what follows if one of several conditions is true, of which each one has bounds.
+    pub(super) unsafe fn any(mut each: Vec<Self>) -> Self {
+        let is_equivalent = each.iter().all(|one| one.is_equivalent);
+        let mut bounds = Vec::new();
+        // What stays is tested before the others where it costs less, and not before the ends that all have.
+        if !is_equivalent && let Some((first, others)) = each.split_first_mut() {
+            let is_everywhere = |bound: &mut Bounding| {
+                let has = |one: &Self| one.bounds.iter().any(|other| bound.is_same(other));
+                others.iter().all(has)
+            };
+            bounds.extend(first.bounds.extract_if(.., is_everywhere));
+            for one in others {
+                one.bounds
+                    .retain(|other| !bounds.iter().any(|bound| bound.is_same(other)));
+            }
+        }
+        // With one without others, they say nothing.
+        let says = each.iter().all(|one| !one.bounds.is_empty());
+        // SAFETY: nodes of the planner's, in whose memory this runs.
+        let any = says.then(|| unsafe {
+            any_of(each.into_iter().map(|one| {
+                let all = list(one.bounds.into_iter().map(|bound| bound.comparison));
+                pg_sys::make_ands_explicit(all).cast()
+            }))
+        });
+        Self {
+            bounds,
+            any,
+            is_equivalent,
+        }
+    }
 }
 
 impl Planning {
@@ -87,11 +126,12 @@ impl Planning {
                 && (is_inner || !span.is_equality)
                 && self.may_call(bounds.time)
                 && !key::needs(self.table, bounds.time);
-            // If what stays is tested first where it costs less, it is not called for ids that have no time.
-            let costs_more =
-                !is_equivalent && (conversion.is_some() || span.of == pg_sys::TSTZRANGEOID);
+            // Where it costs less, what stays is tested first, and within a condition also after a bound that is NULL: it
+            // is not called for ids that have no time.
+            let needs_ends = !is_equivalent
+                && (is_inner || conversion.is_some() || span.of == pg_sys::TSTZRANGEOID);
             let side =
-                |strategy, bound| self.side(found, bounds, strategy, bound, conversion, costs_more);
+                |strategy, bound| self.side(found, bounds, strategy, bound, conversion, needs_ends);
             let (lower, upper) = (
                 side(GREATER_EQUAL, span.lower)?,
                 side(LESS_EQUAL, span.upper)?,
@@ -112,7 +152,8 @@ impl Planning {
     ///
     /// An end of all times is a bound as well, where the function refuses ids beyond it. So it is never called with such
     /// an id, and no plan fails that did not before. A bound that the condition gives does the same if no id beyond the
-    /// end is within it and, where the condition stays, if it is tested before that: if it costs no more.
+    /// end is within it and, where the condition stays, if it is tested before that and ends the test: if it costs no more,
+    /// and is no part of a condition. There NULL, which a time without ids has for a bound, does not end it.
     unsafe fn side(
         self,
         found: &Candidate,
@@ -120,7 +161,7 @@ impl Planning {
         strategy: u32,
         bound: Option<(Bound, *mut pg_sys::Node)>,
         conversion: Option<pg_sys::Oid>,
-        costs_more: bool,
+        needs_ends: bool,
     ) -> Option<Vec<Bounding>> {
         // SAFETY: nodes of the planner's.
         unsafe {
@@ -143,7 +184,7 @@ impl Planning {
                 // Some layouts have ids of times after the last timestamp.
                 let beyond = self.call(found, end, timestamptz(infinity))?;
                 let is_passed = !pg_sys::equal(value.cast(), beyond.cast());
-                if (bound.is_none() || costs_more || is_passed) && int8(value) != Some(i64::MAX) {
+                if (bound.is_none() || needs_ends || is_passed) && int8(value) != Some(i64::MAX) {
                     side.push(bounding(value, !is_passed));
                 }
             }

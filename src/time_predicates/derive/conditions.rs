@@ -1,7 +1,7 @@
 //! Goes through the conditions of a query, and puts bounds in their place, or beside them.
 
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::node::{any_of, as_node, elements, list};
+use crate::pg::datum::node::{any_of, as_node, elements};
 use crate::time_predicates::derive::bounding::{Derived, Planning};
 use crate::time_predicates::key::Table;
 use crate::time_predicates::predicate::{
@@ -171,16 +171,7 @@ impl Planning {
                 )
             });
             let each: Vec<Derived> = each.collect::<Option<_>>()?;
-            let is_equivalent = each.iter().all(|one| one.is_equivalent);
-            let any = any_of(each.into_iter().map(|one| {
-                let all = list(one.bounds.into_iter().map(|bound| bound.comparison));
-                pg_sys::make_ands_explicit(all).cast()
-            }));
-            Some(Derived {
-                bounds: Vec::new(),
-                any: Some(any),
-                is_equivalent,
-            })
+            Some(Derived::any(each))
         }
     }
 
