@@ -197,10 +197,8 @@ fn lengthen(fleet: &Fleet) {
 fn promote(fleet: &mut Fleet) {
     let standby = fleet.registry.server.standby("the registry's standby");
     fleet.registry.server.wait_for(&standby);
-    let mut session = standby.connect("postgres");
-    session.set_for_server("primary_conninfo", "''");
-    drop(session);
     // The standby does not learn of what happens from here on.
+    standby.stop_receiving();
     lengthen(fleet);
     fleet.registry.server.stop_immediate();
     standby.promote();

@@ -40,6 +40,15 @@ impl Server {
         standby.until("the standby replays", || session.one(&reached));
     }
 
+    /// Lets a standby receive nothing from now on.
+    pub fn stop_receiving(&self) {
+        let mut session = self.connect("postgres");
+        session.set_for_server("primary_conninfo", "''");
+        self.until("the standby receives nothing any more", || {
+            session.one("SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
+        });
+    }
+
     /// Promotes a standby.
     pub fn promote(&self) {
         assert!(

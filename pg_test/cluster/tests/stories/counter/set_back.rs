@@ -113,9 +113,7 @@ fn a_lagging_standby_of_the_central_server_issues_nothing_again() {
     let mut lists: Vec<Vec<i64>> = servers.iter().map(|server| draw(server, 500).0).collect();
     let central_standby = central.server.standby("the central server's standby");
     central.server.wait_for(&central_standby);
-    central_standby
-        .connect("postgres")
-        .set_for_server("primary_conninfo", "''");
+    central_standby.stop_receiving();
     for server in &servers {
         lists.push(draw(server, 4_000).0);
     }

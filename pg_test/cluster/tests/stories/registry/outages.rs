@@ -148,10 +148,7 @@ fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
         let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
         let standby = registry.server.standby("standby");
         registry.server.wait_for(&standby);
-        standby
-            .connect("postgres")
-            .set_for_server("primary_conninfo", "''");
-        sleep(Duration::from_millis(300));
+        standby.stop_receiving();
         let mut session = ada.connect("postgres");
         let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
         let until: String = session.one("SELECT lease_until::text FROM mint.leases");
