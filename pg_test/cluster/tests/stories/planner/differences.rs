@@ -156,3 +156,56 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
         say(format!("{what}: found in round {rounds}"));
     }
 }
+
+/// A condition that stays beside its bounds, as something else of the database needs it, is not tested for ids without a
+/// time: also in a list, and where a bound is NULL, as there is no id of that time.
+#[test]
+fn a_condition_that_stays_is_not_tested_for_ids_without_a_time() {
+    let server = Server::start("ids without a time");
+    let mut session = server.connect("postgres");
+    let layout = "'time:44 seq:4 shard:13 unit:10ms epoch:2015-01-01T00:00:00Z'";
+    session.run(&format!(
+        "CREATE TABLE by_time (id bigint) PARTITION BY RANGE (snowflake_time(id, {layout}));
+         CREATE TABLE event (id bigint, n int) PARTITION BY RANGE (id);
+         CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (0) TO (snowflake_min('2026-02-01Z', {layout})) PARTITION BY RANGE (id);
+         CREATE TABLE event_11 PARTITION OF event_1 DEFAULT;
+         CREATE TABLE event_2 PARTITION OF event DEFAULT;
+         INSERT INTO event SELECT snowflake_min('2026-01-01Z'::timestamptz + n * interval '1 hour', {layout}), n FROM generate_series(0, 1000) n;
+         INSERT INTO event VALUES (-7, 1), (9223372036854775807, 1), (2305843009213693952, 1), (NULL, 1);
+         CREATE FUNCTION at(timestamptz) RETURNS timestamptz STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN $1; END $$"
+    ));
+    for (rows, condition) in [
+        (
+            1,
+            "% IN (at('2026-01-02Z'), at('2026-01-02 00:00:00.001Z'))",
+        ),
+        (1, "% IN (at('0001-01-01Z'), at('2026-01-02Z'))"),
+        (0, "% = ANY (ARRAY[at('0001-01-01Z'), at('infinity')])"),
+        (1, "% = at('0001-01-01Z') OR % = at('2026-01-02Z')"),
+        (
+            8,
+            "% IN (at('0001-01-01Z'), now()) OR % < at('2026-01-01 07:30Z')",
+        ),
+        (
+            1,
+            "(%, n) < (at('2026-01-01Z'), 1) OR % = at('0001-01-01Z')",
+        ),
+        (
+            2,
+            "% <@ tstzrange(at('2026-01-02Z'), at('2026-01-02 01:30Z')) OR % = at('0001-01-01Z')",
+        ),
+        (0, "% > at('infinity') OR % < at('0001-01-01Z')"),
+    ] {
+        let query = format!(
+            "SELECT count(*) FROM event WHERE {}",
+            condition.replace('%', &format!("snowflake_time(id, {layout})"))
+        );
+        let plan = session.explain(&query);
+        let stays = plan.contains("snowflake_time(") || plan.contains("Subplans Removed: 2");
+        assert!(stays, "{plan}");
+        assert_eq!(session.one::<i64>(&query), rows, "{query}\n{plan}");
+        session.run("SET pg_mint.time_predicates = off");
+        assert_eq!(session.refusal(&query).code, "22003", "{query}");
+        session.run("RESET pg_mint.time_predicates");
+    }
+}
