@@ -53,6 +53,14 @@ pub trait Page {
     /// When it cannot be.
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
 
+    /// Makes durable, for whoever does not read the page, that everything in use is below `value`.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    fn cover(&mut self, _value: i64) -> Result<(), Self::Failure> {
+        Ok(())
+    }
+
     /// Reports that the value on the page was set back, and has been raised again.
     fn set_back(&mut self, from: i64, to: i64);
 }
@@ -111,7 +119,7 @@ impl Ceiling {
     }
 
     /// Lets a tick that starts at `beyond` be minted: writes the page when it must, and publishes
-    /// only what is on disk. Another session can have done so already.
+    /// only what is on disk, at most a window of it. Another session can have done so already.
     ///
     /// # Errors
     /// When the page could not be written or flushed. Nothing has been published then.
@@ -135,7 +143,10 @@ impl Ceiling {
             }
         }
         let needed = beyond.max(ceiling);
-        let value = self.write(needed, needed.saturating_add(window), page)?;
+        let wanted = needed.saturating_add(window);
+        // A page that somebody has set far ahead is nothing that others must be kept from.
+        let value = self.write(needed, wanted, page)?.min(wanted);
+        page.cover(value)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
         self.limit.fetch_max(value - window / 2, Ordering::AcqRel);
         Ok(())
@@ -181,6 +192,14 @@ impl Ceiling {
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {
             place.store(value, Ordering::SeqCst);
+        }
+    }
+
+    /// Lowers a floor that was raised to `from` for others, which is wrong. It stays above what was on the page.
+    pub fn lower_floor(&self, from: Micros, to: Micros) {
+        let to = to.max(self.written());
+        if to < from {
+            let _ = (self.floor).compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 

@@ -73,6 +73,8 @@ pub struct Paper {
     pub durable: Micros,
     pub writes: usize,
     pub flushes: usize,
+    /// What others know of it.
+    pub covered: Micros,
     /// The values before and after each time the page was set back.
     pub set_back: Vec<(Micros, Micros)>,
 }
@@ -97,6 +99,12 @@ impl Page for Paper {
             self.durable = position;
             self.flushes += 1;
         }
+        Ok(())
+    }
+
+    fn cover(&mut self, value: Micros) -> Result<(), Infallible> {
+        assert!(value <= self.durable, "{value} is not on disk");
+        self.covered = value;
         Ok(())
     }
 

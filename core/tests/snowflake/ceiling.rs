@@ -105,6 +105,7 @@ fn a_minute_of_minting_writes_the_page_twice_a_second() {
         script.next().unwrap();
         let ahead = script.world.page.durable - script.world.at;
         assert!((250 * MS..=750 * MS).contains(&ahead), "{ahead} ahead");
+        assert_eq!(script.world.page.covered, script.world.page.durable);
         script.pass(MS);
     }
     let page = &script.world.page;
@@ -182,6 +183,37 @@ fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
     ceiling.attach(7 * SECOND);
     assert_eq!(ceiling.floor(), 7 * SECOND);
     assert_eq!((ceiling.limit(), ceiling.value()), (5 * SECOND, 5 * SECOND));
+}
+
+/// Somebody sets the page an hour ahead. What is published, and what others are told of it, is a window above what is
+/// needed.
+#[test]
+fn a_page_far_ahead_is_not_that_of_others() {
+    let ceiling = Ceiling::default();
+    let mut page = crate::common::Paper::default();
+    ceiling.attach(5 * SECOND);
+    for beyond in [5 * SECOND, 6 * SECOND] {
+        page.value = HOUR;
+        let Ok(()) = ceiling.raise(beyond, 500 * MS, &mut page);
+        assert_eq!(ceiling.value(), beyond + 500 * MS);
+        assert_eq!(page.covered, ceiling.value());
+        assert_eq!(ceiling.floor(), HOUR);
+    }
+    assert_eq!(page.value, HOUR);
+}
+
+/// A floor that others have raised is lowered, but not below what was on the page.
+#[test]
+fn a_floor_of_others_is_lowered_down_to_the_page() {
+    for (page, to, floor) in [(5, 7, 7), (5, 3, 5), (5, 11, 10)] {
+        let ceiling = Ceiling::default();
+        ceiling.attach(page);
+        ceiling.raise_floor(10);
+        ceiling.lower_floor(9, to);
+        assert_eq!(ceiling.floor(), 10, "it is another floor");
+        ceiling.lower_floor(10, to);
+        assert_eq!(ceiling.floor(), floor);
+    }
 }
 
 /// An event in the history of a server.

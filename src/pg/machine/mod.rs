@@ -7,4 +7,5 @@ pub mod host;
 mod memory;
 pub mod random;
 pub mod server;
+pub mod state_file;
 pub mod wal;

@@ -65,6 +65,12 @@ pub fn port() -> i32 {
     unsafe { pg_sys::PostPortNumber }
 }
 
+/// Returns the setting `fsync`: whether what is written must be on disk.
+pub fn is_durable() -> bool {
+    // SAFETY: reads a setting.
+    unsafe { pg_sys::enableFsync }
+}
+
 /// Returns the setting `max_worker_processes`.
 pub fn max_worker_processes() -> usize {
     // SAFETY: reads a number that was set when the server started.

@@ -11,13 +11,12 @@
 //! elsewhere, as a copy is, does not begin to mint before the registry answers.
 
 use crate::pg::error;
-use crate::pg::machine::{clock, host, random, server};
+use crate::pg::machine::{clock, host, random, server, state_file};
 use crate::pg::worker::transaction::{Failure, one_line};
 use crate::registry::member::end::{abandon, shorten};
 use crate::registry::member::memory::assigned::Said;
 use crate::registry::member::memory::leases;
 use crate::registry::member::memory::slot::LeaseSlot;
-use crate::registry::member::state_file;
 use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
 use crate::registry::settings;
 use mint_core::registry::assigned_rules::{AgreedKey, KEYS, Proof};

@@ -7,7 +7,6 @@ pub mod functions;
 pub mod memory;
 pub mod query;
 pub mod session;
-pub mod state_file;
 pub mod tasks;
 pub mod trouble;
 pub mod usage;

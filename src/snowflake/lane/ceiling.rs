@@ -11,6 +11,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{File, Lock, Position, Sequence};
 use crate::pg::{error, sequence};
+use crate::snowflake::lane::server_ceiling;
 use crate::snowflake::lane::slots::{self, SLOTS, Slot};
 use crate::snowflake::settings;
 use crate::statistics::{self, Count};
@@ -83,6 +84,11 @@ impl Page for CeilingPage {
 
     fn flush(&mut self, position: Position) -> Result<(), Infallible> {
         sequence::flush(position);
+        Ok(())
+    }
+
+    fn cover(&mut self, value: Micros) -> Result<(), Infallible> {
+        server_ceiling::cover(value);
         Ok(())
     }
 
@@ -181,7 +187,9 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let (oid, file) = sequence.identity();
     let mut page = CeilingPage { sequence, slot };
     if ATTACHED.get() != Some(oid) {
+        let floor = server_ceiling::floor();
         slot.bounds.attach(page.sequence.row().last_value);
+        slot.bounds.raise_floor(floor);
         let Ok(()) = slot.bounds.bring_up(&mut page);
         let identity = u64::from(oid.to_u32()) << 32 | u64::from(file.to_u32());
         slot.page.store(identity, Ordering::Release);

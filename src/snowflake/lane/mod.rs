@@ -6,5 +6,6 @@ pub mod lanes;
 pub mod mint;
 pub mod open_ticks;
 pub mod reset_ceiling;
+mod server_ceiling;
 pub mod session;
 mod slots;

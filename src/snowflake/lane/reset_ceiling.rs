@@ -5,7 +5,7 @@ use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::Lock;
 use crate::snowflake::lane::ceiling::{CeilingPage, attach, open};
-use crate::snowflake::lane::lanes;
+use crate::snowflake::lane::{lanes, server_ceiling};
 use crate::snowflake::settings;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::{Micros, Page};
@@ -35,6 +35,7 @@ pub fn reset(wanted: Micros) -> Micros {
         set(&mut page, last.saturating_add(settings::window()));
         refuse_below_lanes(value);
     }
+    server_ceiling::reset(value);
     value
 }
 

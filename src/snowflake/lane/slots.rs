@@ -12,9 +12,17 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 /// How many databases can have a ceiling: 256 kB of shared memory.
 pub(super) const SLOTS: usize = 4_096;
 
-static STAMP: Stamp = Stamp::new(b'c', 3);
-static CEILINGS: NamedSegment<(), Slot> =
-    NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
+static STAMP: Stamp = Stamp::new(b'c', 4);
+static CEILINGS: NamedSegment<ServerCeiling, Slot> =
+    NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |_, _| ());
+
+/// The ceiling of the server: what its file had when the server started, and what it has, in Unix microseconds. 0 before it was
+/// read; changed under the segment's lock.
+#[repr(C, align(64))]
+pub(super) struct ServerCeiling {
+    pub(super) floor: AtomicI64,
+    pub(super) covered: AtomicI64,
+}
 
 /// A ceiling in shared memory.
 ///
@@ -59,6 +67,16 @@ static OWN: Local<Option<&Slot>> = Local::new(None);
 /// Registers the memory. Called once, when the library is loaded.
 pub(super) fn init() {
     CEILINGS.register();
+}
+
+/// Returns the ceiling of the server.
+pub(super) fn server() -> &'static ServerCeiling {
+    CEILINGS.memory().head
+}
+
+/// Runs `work` while no other session changes a slot's owner or the ceiling of the server.
+pub(super) fn locked<T>(work: impl FnOnce() -> T) -> T {
+    CEILINGS.memory().locked(work)
 }
 
 /// Returns whether a session has made the memory since the server started. Without it there were no ids.

@@ -158,7 +158,7 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
 }
 
 /// A condition that stays beside its bounds, as something else of the database needs it, is not tested for ids without a
-/// time: also in a list, and where a bound is NULL, as there is no id of that time.
+/// time: also in a list, and where a bound is NULL, as ids cannot have that time.
 #[test]
 fn a_condition_that_stays_is_not_tested_for_ids_without_a_time() {
     let server = Server::start("ids without a time");

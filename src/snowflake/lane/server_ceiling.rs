@@ -1,0 +1,133 @@
+//! The ceiling of the server: above the ids of all its databases, in a file of the data directory.
+//!
+//! Lanes belong to the server, and each database has a ceiling on a page of its own, which no other one reads. By that
+//! alone, a database could repeat after a restart what another one has issued with the same shard, ahead of the clock or
+//! before it was set back. So what the file has when the server starts is a floor of every database.
+//!
+//! The log does not have the file: a standby has it as it was when the standby was made.
+
+use crate::pg::backend::orphan;
+use crate::pg::error::report;
+use crate::pg::machine::state_file;
+use crate::snowflake::lane::slots;
+use crate::snowflake::settings;
+use mint_core::Micros;
+use pgrx::PgSqlErrorCode as Code;
+use std::io::{Error, ErrorKind};
+use std::sync::atomic::Ordering;
+
+/// The file, in the data directory.
+const FILE: &str = "pg_mint.ceiling";
+/// What it has before the time, which has 20 digits: its length is always the same.
+const HEAD: &str = "pg_mint ceiling, format 1: ";
+
+/// Returns a time that all ids of earlier starts of the server are before, in Unix microseconds.
+pub(super) fn floor() -> Micros {
+    let server = slots::server();
+    if server.floor.load(Ordering::Acquire) == 0 {
+        let known = slots::locked(|| {
+            if server.floor.load(Ordering::Relaxed) == 0 {
+                let found = read()?.max(1);
+                server.covered.store(found, Ordering::Release);
+                server.floor.store(found, Ordering::Release);
+            }
+            Ok(())
+        });
+        known.unwrap_or_else(|error| unreadable(&error));
+    }
+    server.floor.load(Ordering::Acquire)
+}
+
+/// Has the file a time of at least `value`, before ids are issued up to that.
+pub(super) fn cover(value: Micros) {
+    let covered = &slots::server().covered;
+    if covered.load(Ordering::Acquire) >= value {
+        return;
+    }
+    // The file belongs to the server that was started since.
+    orphan::refuse();
+    let written = slots::locked(|| {
+        if covered.load(Ordering::Relaxed) >= value {
+            return Ok(());
+        }
+        // With many databases, one that comes soon after another writes a little more, so that not each of them writes.
+        let known = covered.load(Ordering::Relaxed).max(read()?);
+        let step = settings::window() / 4;
+        let more = if value.saturating_sub(known) < step {
+            step
+        } else {
+            0
+        };
+        let value = known.max(value.saturating_add(more));
+        write(value)?;
+        covered.store(value, Ordering::Release);
+        Ok(())
+    });
+    written.unwrap_or_else(|error| unwritable(&error));
+}
+
+/// Lowers the ceiling of the server, and the floor of all databases that it has raised, to where one of them continues. No ids
+/// were issued above that since the server started.
+pub(super) fn reset(value: Micros) {
+    let known = floor();
+    let server = slots::server();
+    // Sessions of other databases can issue ids up to there, without writing it again.
+    let most = value.saturating_add(2 * settings::window());
+    let written = slots::locked(|| {
+        if server.covered.load(Ordering::Relaxed) > most {
+            write(most)?;
+            server.covered.store(most, Ordering::Release);
+        }
+        server.floor.fetch_min(value, Ordering::AcqRel);
+        Ok(())
+    });
+    written.unwrap_or_else(|error| unwritable(&error));
+    slots::used().for_each(|slot| slot.bounds.lower_floor(known, value));
+}
+
+/// Returns the time in the file; 0 if there is none.
+fn read() -> Result<Micros, Error> {
+    let Some(text) = state_file::read(FILE)? else {
+        return Ok(0);
+    };
+    let time = text
+        .strip_prefix(HEAD)
+        .and_then(|rest| rest.strip_suffix('\n'));
+    let time = time.and_then(|digits| digits.parse().ok());
+    time.ok_or_else(|| Error::new(ErrorKind::InvalidData, "its content is not valid"))
+}
+
+fn write(value: Micros) -> Result<(), Error> {
+    state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"))
+}
+
+#[cold]
+#[track_caller]
+fn unreadable(error: &Error) -> ! {
+    let is_damaged = error.kind() == ErrorKind::InvalidData;
+    let hint = "Restore the file, or remove it if no ids of this server are ahead of the clock.";
+    let message = format!("could not read file \"{FILE}\": {error}");
+    report(code(error), message)
+        .hint_if(is_damaged.then(|| hint.to_owned()))
+        .raise();
+}
+
+#[cold]
+#[track_caller]
+fn unwritable(error: &Error) -> ! {
+    report(
+        code(error),
+        format!("could not write file \"{FILE}\": {error}"),
+    )
+    .raise()
+}
+
+/// Returns the SQLSTATE that the server has for it.
+fn code(error: &Error) -> Code {
+    match error.kind() {
+        ErrorKind::InvalidData => Code::ERRCODE_DATA_CORRUPTED,
+        ErrorKind::StorageFull => Code::ERRCODE_DISK_FULL,
+        ErrorKind::PermissionDenied => Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        _ => Code::ERRCODE_IO_ERROR,
+    }
+}
