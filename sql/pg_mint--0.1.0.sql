@@ -1444,6 +1444,10 @@ CREATE FUNCTION mint.registry_end_quarantine() RETURNS void
     VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_end_quarantine_wrapper';
 COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
 
+CREATE FUNCTION mint.registry_accept_clock(end_leases boolean DEFAULT false) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_accept_clock_wrapper';
+COMMENT ON FUNCTION mint.registry_accept_clock(boolean) IS 'Lets the registry grant nodes after its clock was far ahead and returns how many leases are of that time';
+
 CREATE FUNCTION mint.registry_prepare_restart(within interval DEFAULT '5 min') RETURNS timestamptz
     VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_prepare_restart_wrapper';
 COMMENT ON FUNCTION mint.registry_prepare_restart(interval) IS 'Lets the registry continue without a quarantine after the next start of its server and returns until when';

@@ -93,6 +93,26 @@ SELECT started > 0 AS resumed, restart_until, (incarnation >> 32) - :begun AS qu
 UPDATE mint_registry.registry SET started = started - 1, written = pg_current_xact_id()::xid;
 SELECT (ask(NULL, 13, NULL, NULL)).why;
 SELECT mint.registry_end_quarantine();
+-- A clock that was ahead and is accepted as it is now: nodes that were leased then stay leased, until their leases are ended.
+-- Reservations stay, and what is granted by this clock.
+SELECT mint.registry_reserve(13, 6001, 6001, 'for good'), mint.registry_reserve(13, 6002, 6002, 'given back');
+SELECT mint.registry_unreserve(13, 6002, 6002), (ask(NULL, 13, 6003, 6003)).node, (ask(NULL, 13, 6004, 6004)).node;
+UPDATE mint_registry.leases SET lease_from = lease_from + '1 day', lease_until = lease_until + '1 day', free_from = free_from + '1 day',
+    written = pg_current_xact_id()::xid WHERE first_node IN (6002, 6004);
+UPDATE mint_registry.registry SET horizon = now() + '1 day', written = pg_current_xact_id()::xid;
+SELECT why ~ 'is behind the end of a granted lease' AS behind FROM ask(NULL, 13, 6005, 6005);
+SELECT mint.registry_accept_clock();
+SELECT node, why FROM ask(NULL, 13, 6005, 6005);
+SELECT mint.registry_end_quarantine();
+SELECT node, why ~ 'node 6004 .* leased by' AS leased FROM ask(NULL, 13, 6004, 6004);
+SELECT node, why FROM ask(NULL, 13, 6005, 6005);
+SELECT mint.registry_accept_clock(end_leases => true), mint.registry_accept_clock(NULL);
+SELECT first_node, lease_until - now() BETWEEN '0' AND '75 s' AS lasts, free_from - now() < '3 min' AS ends FROM mint_registry.leases
+    WHERE first_node > 6000 ORDER BY first_node;
+SELECT mint.registry_end_quarantine();
+SELECT node, why FROM ask(NULL, 13, 6004, 6004);
+SELECT mint.registry_accept_clock(true);
+SELECT mint.registry_end_quarantine();
 -- Nor is a copy of the database the same registry.
 UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);

@@ -97,7 +97,7 @@ const REMEDIES: [(&str, &str); 25] = [
     ),
     (
         "clock of the registry is",
-        "Correct the clock of the registry.",
+        "Correct the clock of the registry. If it is correct now, and was ahead, use mint.registry_accept_clock() there.",
     ),
     (
         " reserved for \"",

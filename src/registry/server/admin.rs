@@ -17,7 +17,7 @@ use crate::registry::server::tables::{
     OpenTables, arguments, at, text, with_tables, with_tables_in, without_queue,
 };
 use mint_core::clock::timestamp_text;
-use mint_core::registry::lease_rules::QUARANTINE;
+use mint_core::registry::lease_rules::{LARGEST_SKEW, QUARANTINE};
 use mint_core::{Identity, Incarnation, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
@@ -115,6 +115,34 @@ pub fn prepare_restart(within: Micros) -> Micros {
     let until = clock::now() + within;
     with_state(|registry, _| registry.restart_until = until);
     until
+}
+
+/// Lets the registry grant by its clock again, after one that was ahead, and begins a quarantine. Leases that last longer than any
+/// by this clock are of that one: they keep their nodes, or end. Returns how many.
+pub fn accept_clock(end_leases: bool) -> i64 {
+    with_tables(Caller::Owner, |tables| {
+        let (RegistryState { mut registry, .. }, now) = tables.load_and_check_state(true, None);
+        let future = "system_identifier IS NOT NULL AND (lease_until > $1 OR NOT assigned AND free_from > $1)";
+        let statement = if end_leases {
+            format!(
+                "UPDATE mint_registry.leases
+                 SET lease_from = least(lease_from, $2), lease_until = $2, copy_seen = NULL, copy_place = NULL,
+                     free_from = CASE WHEN assigned THEN free_from ELSE $2 END, written = $transaction
+                 WHERE {future} RETURNING id"
+            )
+        } else {
+            format!("SELECT id FROM mint_registry.leases WHERE {future} AND $2 IS NOT NULL")
+        };
+        let end = now - registry.max_skew;
+        let latest = now + QUARANTINE + LARGEST_SKEW;
+        let leases = tables.rows(&statement, &[at(latest), at(end)], |_| ());
+        let update = "UPDATE mint_registry.registry
+             SET horizon = least(horizon, $1), written = $transaction";
+        tables.update(update, &[at(end)]);
+        registry.quarantine(now, random::bits() as u32);
+        tables.save_state(&registry);
+        i64::try_from(leases.len()).unwrap_or(i64::MAX)
+    })
 }
 
 /// Changes the state of the registry.

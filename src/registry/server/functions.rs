@@ -154,6 +154,14 @@ fn registry_end_quarantine() {
     admin::end_quarantine();
 }
 
+/// Lets the registry grant nodes by its clock, which was far ahead and is correct now, after a quarantine; nodes that were leased
+/// then only if it ends their leases. **Then ids of that time can repeat** when the clock comes to it. Returns how many
+/// leases those are.
+#[pg_extern(sql = false)]
+fn registry_accept_clock(end_leases: bool) -> i64 {
+    admin::accept_clock(end_leases)
+}
+
 /// Lets the registry continue without a quarantine after the next start of its server, if that is within this time and
 /// nothing else has changed. Returns until when. **Not for a copy of the server that takes its place**: see the page on
 /// several servers.

@@ -231,6 +231,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         "mint.registry_unreserve(13, 1, 1)",
         "mint.registry_begin_quarantine()",
         "mint.registry_end_quarantine()",
+        "mint.registry_accept_clock()",
         "mint.registry_prepare_restart()",
         "mint.registry_evict('ada')",
         "mint.registry_evict(13, 0, 9)",

@@ -4,7 +4,7 @@
 use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
-use mint_cluster::{Registry, Server, assert_ascending, assert_unique, say};
+use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -239,4 +239,57 @@ fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
     all.extend(&again);
     say(format!("{} ids after the lease was renewed", again.len()));
     assert_unique([&all]);
+}
+
+/// All clocks are a day ahead, and then correct again. The registry grants other nodes once that is accepted, and those of the
+/// future only when it is told to: no id repeats before that.
+#[test]
+fn clocks_that_were_ahead_are_accepted() {
+    const RESET: &str = "SELECT mint.reset_ceiling(now())";
+    let Some(registry) = Registry::start_with(Server::build_with_clock("a registry ahead"), 5)
+    else {
+        return;
+    };
+    let ada = registry.admit(Server::build_with_clock("ada").conf(AUTO));
+    let (ben, eve) = (
+        clocked(&registry, "ben", "5"),
+        clocked(&registry, "eve", "6"),
+    );
+    let move_to = |offset: &str| {
+        let servers = [&ada, &ben, &eve, &registry.server];
+        servers.iter().for_each(|server| server.stop_fast());
+        servers.iter().for_each(|server| server.set_clock(offset));
+        let started = servers.iter().rev();
+        started.for_each(|server| server.start_again());
+        registry.end_quarantine();
+    };
+    move_to("+1d");
+    let mut ids = vec![first_id(&ada, NEXT).0, first_id(&ben, NEXT_5).0];
+    // A lease that is followed by another one is not kept.
+    ben.restart();
+    ids.push(first_id(&ben, NEXT_5).0);
+    let node = shard(&mut ada.connect("postgres"), ids[0]);
+    move_to("+0");
+    for server in [&ada, &ben] {
+        server.connect("postgres").run(RESET);
+    }
+    assert_refused(&ada.connect("postgres").refusal(NEXT), "accept_clock");
+    let mut admin = registry.connect();
+    let accept = |admin: &mut Session, call: &str| -> i64 {
+        let found = admin.one(&format!("SELECT mint.registry_accept_clock({call})"));
+        registry.end_quarantine();
+        found
+    };
+    assert_eq!(accept(&mut admin, ""), 2);
+    ids.push(first_id(&ada, NEXT).0);
+    assert_ne!(shard(&mut ada.connect("postgres"), ids[3]), node);
+    ids.push(first_id(&eve, "SELECT snowflake_next_id(6)").0);
+    assert_refused(
+        &ben.connect("postgres").refusal(NEXT_5),
+        "leased by \"ben\"",
+    );
+    assert_eq!(accept(&mut admin, "end_leases => true"), 2);
+    ids.push(first_id(&ben, NEXT_5).0);
+    assert_eq!(accept(&mut admin, "true"), 0);
+    assert_unique([&ids]);
 }
