@@ -149,7 +149,8 @@ impl Ceiling {
         page.cover(value)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
         self.limit.fetch_max(value - window / 2, Ordering::AcqRel);
-        Ok(())
+        // What covers it can have been lowered before it was published.
+        page.cover(value)
     }
 
     /// Brings the page to `wanted`, unless it is past `needed` already. Returns its value, which is on

@@ -41,7 +41,10 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
         file => {
             let file = file?;
             file.write_all_at(content.as_bytes(), 0)?;
-            sync(&file)
+            match server::is_durable() {
+                true => file.sync_data(),
+                false => Ok(()),
+            }
         }
     }
 }

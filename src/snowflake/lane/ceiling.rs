@@ -31,6 +31,8 @@ static DETACHED: Ceiling = Ceiling::detached();
 
 /// The ceiling of this session's database.
 static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
+/// How long it took this session to raise its ceiling last.
+static TOOK: Local<Micros> = Local::new(0);
 /// The sequence that this session has attached.
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
 /// The sequence whose bounds this session has joined.
@@ -45,12 +47,20 @@ pub fn current() -> &'static Ceiling {
 /// Raises the ceiling of this database, so that ticks that start at `beyond` can be minted.
 #[cold]
 pub fn raise(beyond: Micros) {
+    /// The most that a slow disk is allowed for.
+    const LONGEST: Micros = 10_000_000;
+    // A call can come here again and again.
+    check_for_interrupts!();
     if !current().is_attached() && join() && beyond < current().limit() {
         return;
     }
     let mut page = attach(open(Lock::Write));
     let bounds = &page.slot.bounds;
-    let Ok(()) = bounds.raise(beyond, settings::window(), &mut page);
+    // The clock passes a ceiling that takes longer to be on disk than it lasts.
+    let window = settings::window().max((2 * TOOK.get()).min(LONGEST));
+    let began = clock::up();
+    let Ok(()) = bounds.raise(beyond, window, &mut page);
+    TOOK.set(clock::up() - began);
 }
 
 /// A ceiling's page and its slot in shared memory.
@@ -190,6 +200,8 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
         let floor = server_ceiling::floor();
         slot.bounds.attach(page.sequence.row().last_value);
         slot.bounds.raise_floor(floor);
+        // A reset that has lowered it meanwhile.
+        slot.bounds.lower_floor(floor, server_ceiling::floor());
         let Ok(()) = slot.bounds.bring_up(&mut page);
         let identity = u64::from(oid.to_u32()) << 32 | u64::from(file.to_u32());
         slot.page.store(identity, Ordering::Release);

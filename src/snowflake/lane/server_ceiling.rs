@@ -8,13 +8,14 @@
 
 use crate::pg::backend::orphan;
 use crate::pg::error::report;
-use crate::pg::machine::state_file;
+use crate::pg::machine::{clock, state_file};
 use crate::snowflake::lane::slots;
 use crate::snowflake::settings;
+use crate::statistics::Wait;
 use mint_core::Micros;
 use pgrx::PgSqlErrorCode as Code;
 use std::io::{Error, ErrorKind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The file, in the data directory.
 const FILE: &str = "pg_mint.ceiling";
@@ -40,30 +41,32 @@ pub(super) fn floor() -> Micros {
 
 /// Has the file a time of at least `value`, before ids are issued up to that.
 pub(super) fn cover(value: Micros) {
+    /// Between two looks at whether another session has written it. In microseconds.
+    const POLL: Micros = 5_000;
     let covered = &slots::server().covered;
-    if covered.load(Ordering::Acquire) >= value {
-        return;
-    }
-    // The file belongs to the server that was started since.
-    orphan::refuse();
-    let written = slots::locked(|| {
-        if covered.load(Ordering::Relaxed) >= value {
-            return Ok(());
+    while covered.load(Ordering::Acquire) < value {
+        // The file belongs to the server that was started since.
+        orphan::refuse();
+        // The disk can be slow, and a wait for the lock cannot be canceled.
+        match slots::try_locked(|| raise(covered, value)) {
+            Some(written) => written.unwrap_or_else(|error| unwritable(&error)),
+            None => clock::pause(POLL, Wait::Ceiling.event()),
         }
-        // With many databases, one that comes soon after another writes a little more, so that not each of them writes.
-        let known = covered.load(Ordering::Relaxed).max(read()?);
-        let step = settings::window() / 4;
-        let more = if value.saturating_sub(known) < step {
-            step
-        } else {
-            0
-        };
-        let value = known.max(value.saturating_add(more));
-        write(value)?;
-        covered.store(value, Ordering::Release);
-        Ok(())
-    });
-    written.unwrap_or_else(|error| unwritable(&error));
+    }
+}
+
+fn raise(covered: &AtomicI64, value: Micros) -> Result<(), Error> {
+    let known = covered.load(Ordering::Relaxed);
+    if known >= value {
+        return Ok(());
+    }
+    // With many databases, one that comes soon after another writes a little more, so that not each of them writes.
+    let step = settings::window() / 4;
+    let more = if value - known < step { step } else { 0 };
+    let value = value.saturating_add(more);
+    write(value)?;
+    covered.store(value, Ordering::Release);
+    Ok(())
 }
 
 /// Lowers the ceiling of the server, and the floor of all databases that it has raised, to where one of them continues. No ids
@@ -71,9 +74,12 @@ pub(super) fn cover(value: Micros) {
 pub(super) fn reset(value: Micros) {
     let known = floor();
     let server = slots::server();
-    // Sessions of other databases can issue ids up to there, without writing it again.
-    let most = value.saturating_add(2 * settings::window());
     let written = slots::locked(|| {
+        // Sessions of other databases can issue ids up to what was published since the start, without writing it again.
+        let raised = slots::used().filter(|slot| slot.bounds.value() > slot.bounds.floor());
+        let most = raised
+            .map(|slot| slot.bounds.value())
+            .fold(value, Micros::max);
         if server.covered.load(Ordering::Relaxed) > most {
             write(most)?;
             server.covered.store(most, Ordering::Release);
@@ -93,7 +99,10 @@ fn read() -> Result<Micros, Error> {
     let time = text
         .strip_prefix(HEAD)
         .and_then(|rest| rest.strip_suffix('\n'));
-    let time = time.and_then(|digits| digits.parse().ok());
+    let is_number = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    let time = time
+        .filter(is_number)
+        .and_then(|digits| digits.parse().ok());
     time.ok_or_else(|| Error::new(ErrorKind::InvalidData, "its content is not valid"))
 }
 

@@ -79,6 +79,11 @@ pub(super) fn locked<T>(work: impl FnOnce() -> T) -> T {
     CEILINGS.memory().locked(work)
 }
 
+/// Does the same as [`locked`]; returns none, without waiting, if another session does.
+pub(super) fn try_locked<T>(work: impl FnOnce() -> T) -> Option<T> {
+    CEILINGS.memory().try_locked(work)
+}
+
 /// Returns whether a session has made the memory since the server started. Without it there were no ids.
 pub(super) fn are_made() -> bool {
     CEILINGS.is_made()

@@ -3,6 +3,7 @@
 use super::assert_behind_ceiling;
 use mint_cluster::{Server, assert_unique, count, say};
 use std::fs;
+use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id(8, 'sonyflake')";
 /// More ids than the layout has in a second.
@@ -131,6 +132,29 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
     let mut session = server.connect("postgres");
     session.run("SELECT mint.reset_ceiling(now())");
     let _: i64 = session.one(NEXT);
+}
+
+/// Sessions of another database have bounds of a longer window than that of the reset. Nobody repeats what they issue under them.
+#[test]
+fn a_reset_covers_what_other_databases_can_still_issue() {
+    let server = with_databases("bounds of a longer window");
+    let mut session = server.connect("postgres");
+    session.set_for_server("pg_mint.ceiling_window", "'10s'");
+    let mut other = server.connect("other");
+    let mut ids: Vec<i64> = vec![other.one(NEXT)];
+    session.set_for_server("pg_mint.ceiling_window", "'100ms'");
+    session.run("SELECT mint.reset_ceiling(now())");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        ids.push(other.one(NEXT));
+    }
+    server.stop_immediate();
+    server.set_clock("-8");
+    server.start_again();
+    if let Ok(more) = server.connect("postgres").try_column::<i64>(FAR) {
+        ids.extend(more);
+    }
+    assert_unique([&ids]);
 }
 
 /// Who sets the ceiling of a database keeps no other one from generating ids.

@@ -61,6 +61,37 @@ fn the_ceiling_is_written_twice_a_second_while_minting_and_never_while_idle() {
     assert_eq!(writes(&mut watch), idle, "written while idle");
 }
 
+/// A disk takes longer to write than a ceiling lasts. Ids come all the same, and a call can be canceled.
+#[test]
+fn a_disk_slower_than_the_window_stops_nobody() {
+    let server = Server::build("a slow disk")
+        .conf("commit_delay = 100000")
+        .conf("commit_siblings = 0")
+        .conf("pg_mint.ceiling_window = '100ms'")
+        .durable()
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SET statement_timeout = '3s'");
+    let ids: Vec<i64> = (0..5)
+        .map(|_| {
+            sleep(Duration::from_millis(400));
+            session.one(NEXT)
+        })
+        .collect();
+    assert_ascending(&ids);
+    // The first calls of a session do not know how slow it is.
+    for after in ["1ms", "50ms", "150ms"] {
+        outlast_the_window();
+        let mut session = server.connect("postgres");
+        session.run(&format!("SET statement_timeout = '{after}'"));
+        let begun = Instant::now();
+        if let Err(refusal) = session.try_one::<i64>(NEXT) {
+            assert_eq!(refusal.code, "57014", "{refusal}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(2), "{after}");
+    }
+}
+
 /// After the sequence is set back, the next raise writes the higher value again and logs that.
 #[test]
 fn a_sequence_set_back_is_raised_again() {
