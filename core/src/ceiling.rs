@@ -149,8 +149,7 @@ impl Ceiling {
         page.cover(value)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
         self.limit.fetch_max(value - window / 2, Ordering::AcqRel);
-        // What covers it can have been lowered before it was published.
-        page.cover(value)
+        Ok(())
     }
 
     /// Brings the page to `wanted`, unless it is past `needed` already. Returns its value, which is on

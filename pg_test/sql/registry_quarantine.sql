@@ -107,8 +107,8 @@ SELECT mint.registry_end_quarantine();
 SELECT node, why ~ 'node 6004 .* leased by' AS leased FROM ask(NULL, 13, 6004, 6004);
 SELECT node, why FROM ask(NULL, 13, 6005, 6005);
 SELECT mint.registry_accept_clock(end_leases => true), mint.registry_accept_clock(NULL);
-SELECT first_node, lease_until - now() BETWEEN '0' AND '75 s' AS lasts, free_from - now() < '3 min' AS ends FROM mint_registry.leases
-    WHERE first_node > 6000 ORDER BY first_node;
+SELECT first_node, lease_until BETWEEN now() AND now() + interval '75 s' AS lasts, free_from < now() + interval '3 min' AS ends
+    FROM mint_registry.leases WHERE first_node BETWEEN 6001 AND 6005 ORDER BY first_node;
 SELECT mint.registry_end_quarantine();
 SELECT node, why FROM ask(NULL, 13, 6004, 6004);
 SELECT mint.registry_accept_clock(true);

@@ -14,6 +14,8 @@ static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 const MOST_AHEAD: i32 = 60_000;
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
+/// What that can be at most.
+const MOST_WINDOW: i32 = 10_000;
 static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
 /// What was cached under the old settings.
@@ -28,6 +30,11 @@ impl Watcher for Cache {
 /// Returns how far ids can run ahead of the clock at any setting.
 pub fn most_ahead() -> Micros {
     Micros::from(MOST_AHEAD) * 1_000
+}
+
+/// Returns how far a ceiling is raised at once at any setting.
+pub fn most_window() -> Micros {
+    Micros::from(MOST_WINDOW) * 1_000
 }
 
 /// Returns the limits of minting.
@@ -86,7 +93,7 @@ pub fn init() {
         c"It is written when half of this is used up. After a crash ids continue from the ceiling, up to one and a half times this ahead.",
         &WINDOW,
         100,
-        10_000,
+        MOST_WINDOW,
         GucContext::Sighup,
         GucFlags::UNIT_MS,
     );

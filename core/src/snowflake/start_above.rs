@@ -12,7 +12,7 @@ use crate::snowflake::mint_error::MintError;
 /// the lane moves.
 ///
 /// - **Bounded**: a word whose tick starts more than `reach` ahead of the clock is refused, as the lane could issue
-///   nothing until then, and after a crash no lane of the database.
+///   nothing until then, and after a restart no lane of the server.
 /// - **Clock**: a clock that jumped forward is refused, as it is by minting.
 /// - **Lease**: the word lies before its end, as what comes after it can be another server's.
 ///

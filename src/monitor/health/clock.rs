@@ -53,6 +53,17 @@ fn late() -> Micros {
     policy.max_ahead + policy.window + 100_000
 }
 
+/// Returns what is furthest ahead: the ceiling of the server, if nothing else is `late`. Before the first call since the start of
+/// the server, only that says it.
+fn or_server(own: Option<(Micros, String)>, late: Micros) -> Option<(Micros, String)> {
+    let server = ahead(ceilings::server_floor());
+    match &own {
+        Some((behind, _)) if *behind > late => own,
+        _ if server > late => Some((server, "the ceiling of the server".to_owned())),
+        _ => own,
+    }
+}
+
 /// Returns whether the clock is behind what was issued: the lanes, and the ceilings that earlier runs of the server have left. The
 /// owner of a database may write its ceiling, which is a warning at most in another one.
 fn behind(lanes: &Lanes) -> Finding {
@@ -78,6 +89,7 @@ fn behind(lanes: &Lanes) -> Finding {
     });
     let own = own.into_iter().map(floor).chain(page).chain(lane);
     let own = own.max_by_key(|&(behind, _)| behind);
+    let own = or_server(own, late);
     let mut others: Vec<(Micros, String)> = others.into_iter().map(floor).collect();
     others.sort_unstable_by_key(|&(behind, _)| Reverse(behind));
     let late_others = others.iter().filter(|&&(behind, _)| behind > late).count();

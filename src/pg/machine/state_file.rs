@@ -31,7 +31,7 @@ pub fn write(name: &str, content: &str) -> Result<(), Error> {
 }
 
 /// Does the same where the content has the length of the one before, and fits into a sector of a disk, which is written
-/// whole: that takes no room, so it succeeds on a full disk.
+/// whole: on most file systems that takes no room, so it succeeds on a full disk.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -11,8 +11,9 @@
 //! elsewhere, as a copy is, does not begin to mint before the registry answers.
 
 use crate::pg::error;
-use crate::pg::machine::{clock, host, random, server, state_file};
+use crate::pg::machine::{clock, host, random, server};
 use crate::pg::worker::transaction::{Failure, one_line};
+use crate::registry::member::assigned_file::{AssignedFile, LastGrant};
 use crate::registry::member::end::{abandon, shorten};
 use crate::registry::member::memory::assigned::Said;
 use crate::registry::member::memory::leases;
@@ -22,14 +23,8 @@ use crate::registry::settings;
 use mint_core::registry::assigned_rules::{AgreedKey, KEYS, Proof};
 use mint_core::registry::lease_rules::LARGEST_SKEW;
 use mint_core::{LeaseTerm, Micros};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ptr;
-
-/// The file, in the data directory.
-const FILE: &str = "pg_mint.assigned";
-/// The number of its format.
-const FORMAT: u32 = 1;
 
 /// For how long a server mints as its assigned node without a lease, unless it has tried again to get one: that is a second
 /// later, and takes about three.
@@ -42,42 +37,6 @@ const NO_LEASE: i64 = -1;
 const LONGEST_PLACE: usize = 100;
 /// How many keys can be unanswered.
 const UNANSWERED: usize = KEYS / 2;
-
-/// What the file says.
-#[derive(Clone, Serialize, Deserialize)]
-struct AssignedFile {
-    format: u32,
-    /// [`Proof::origin`].
-    origin: i64,
-    /// For each width of nodes, what is assigned.
-    nodes: BTreeMap<u32, KnownNode>,
-}
-
-/// What is known of the assigned node of a width.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct KnownNode {
-    /// The last keys, the oldest first. The last one is proposed before it is agreed on.
-    keys: Vec<AgreedKey>,
-    /// The counter of the last key that was agreed on.
-    agreed: i64,
-    /// Whether the registry has said that another server has the node.
-    is_stranger: bool,
-    grant: Option<LastGrant>,
-}
-
-/// The last lease of a node.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-struct LastGrant {
-    node: u64,
-    /// [`settings::registry_key`].
-    registry: u64,
-    /// [`Assignee::max_outage`] as the registry was told it then, which keeps the node for so long.
-    max_outage: Option<Micros>,
-    /// When it was granted, by this server's clock. In the file it is up to one renewal older.
-    at: Micros,
-    /// [`place`].
-    place: String,
-}
 
 /// What the worker has of the file and of its requests.
 #[derive(Default)]
@@ -133,7 +92,7 @@ impl AssignedNodes {
                 known.keys.push(next);
                 let surplus = known.keys.len().saturating_sub(KEYS);
                 known.keys.drain(..surplus);
-                match write(&memory) {
+                match memory.write() {
                     Ok(()) => self.memory = Some(memory),
                     Err(why) if last.is_none() => return Err(why),
                     Err(why) => {
@@ -152,7 +111,7 @@ impl AssignedNodes {
     fn memory(&mut self) -> Result<&mut AssignedFile, String> {
         let memory = match self.memory.take() {
             Some(memory) => memory,
-            None => read()?,
+            None => AssignedFile::read()?,
         };
         Ok(self.memory.insert(memory))
     }
@@ -253,9 +212,7 @@ impl AssignedNodes {
         if end > now + BEFORE_THE_END {
             return Ok(None);
         }
-        let Some((node, limit)) = self.recall(width, now)? else {
-            return Ok(None);
-        };
+        let (node, limit) = self.recall(width, now)?;
         let slot = slot_for(width, node)?;
         let id = slot.id().unwrap_or(NO_LEASE);
         let until = (now + WITHOUT_LEASE).min(limit);
@@ -272,31 +229,40 @@ impl AssignedNodes {
     /// Returns the node that was leased last, not longer ago than the settings allow, and until when they do.
     ///
     /// # Errors
-    /// When the server may be a copy: it was started elsewhere, and the registry has not leased it the node since.
-    fn recall(&mut self, width: u32, now: Micros) -> Result<Option<(u64, Micros)>, String> {
-        let Some(known) = self.memory()?.nodes.get(&width) else {
-            return Ok(None);
-        };
-        let Some(grant) = &known.grant else {
-            return Ok(None);
+    /// When it must not be used without the registry.
+    fn recall(&mut self, width: u32, now: Micros) -> Result<(u64, Micros), String> {
+        let known = self.memory()?.nodes.get(&width);
+        let Some((known, grant)) = known.and_then(|known| Some((known, known.grant.as_ref()?)))
+        else {
+            return Err("this server has not leased an assigned node yet".to_owned());
         };
         let said = leases::memory().assigned.said(width);
         let limits = [grant.max_outage, settings::max_outage()];
         let limit = limits.into_iter().flatten().min().unwrap_or(Micros::MAX);
         let limit = grant.at.saturating_add(limit);
-        let is_allowed = said != Said::No
-            && !known.is_stranger
-            && grant.registry == settings::registry_key()
-            && now < limit
-            && now - grant.at >= -LARGEST_SKEW;
-        if is_allowed && said == Said::Nothing && grant.place != place() {
+        let reason = if known.is_stranger {
+            "another server has it"
+        } else if said == Said::No {
+            "the registry has answered since this server was started, and has not leased it"
+        } else if grant.registry != settings::registry_key() {
+            "it was leased at another registry"
+        } else if now >= limit {
+            "the registry leased it longer ago than \"pg_mint.registry_max_outage\" allows"
+        } else if now - grant.at < -LARGEST_SKEW {
+            "the clock is behind the time at which it was leased"
+        } else if said == Said::Nothing && grant.place != place() {
             return Err(format!(
                 "this server might be a copy, as node {} was last leased at {}",
                 grant.node,
                 one_line(&grant.place)
             ));
-        }
-        Ok(is_allowed.then_some((grant.node, limit)))
+        } else {
+            return Ok((grant.node, limit));
+        };
+        Err(format!(
+            "assigned node {} cannot be used meanwhile, as {reason}",
+            grant.node
+        ))
     }
 
     /// Remembers that another server has the node, also after a restart.
@@ -312,7 +278,7 @@ impl AssignedNodes {
 
     /// Writes the file. If that fails, it is written later.
     fn save(&self) {
-        if let Some(Err(why)) = self.memory.as_ref().map(write) {
+        if let Some(Err(why)) = self.memory.as_ref().map(AssignedFile::write) {
             error::log(why);
         }
     }
@@ -357,34 +323,6 @@ fn place() -> String {
     let host = host::name();
     let host = String::from_utf8_lossy(&host);
     format!("{host}:{}", server::data_directory())
-}
-
-/// Reads the file.
-///
-/// # Errors
-/// When it is there and cannot be read or understood.
-fn read() -> Result<AssignedFile, String> {
-    let refusal = |why: &dyn std::fmt::Display| {
-        format!("file \"{FILE}\" is not understood, and is kept as it is: {why}")
-    };
-    let Some(text) = state_file::read(FILE).map_err(|error| refusal(&error))? else {
-        return Ok(AssignedFile {
-            format: FORMAT,
-            origin: random::bits().cast_signed(),
-            nodes: BTreeMap::new(),
-        });
-    };
-    let memory: AssignedFile = serde_json::from_str(&text).map_err(|error| refusal(&error))?;
-    if memory.format != FORMAT {
-        return Err(refusal(&format!("its format is {}", memory.format)));
-    }
-    Ok(memory)
-}
-
-fn write(memory: &AssignedFile) -> Result<(), String> {
-    let text = serde_json::to_string(memory).map_err(|error| error.to_string())?;
-    state_file::write(FILE, &text)
-        .map_err(|error| format!("could not write file \"{FILE}\": {error}"))
 }
 
 /// Returns the slot of the node. If this server had another one, it mints no more as that.

@@ -1,6 +1,7 @@
 //! A server that requests leases of nodes from a registry.
 
 pub mod assigned;
+mod assigned_file;
 pub mod bounds;
 pub mod end;
 pub mod functions;

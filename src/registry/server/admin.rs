@@ -137,8 +137,8 @@ pub fn accept_clock(end_leases: bool) -> i64 {
         let latest = now + QUARANTINE + LARGEST_SKEW;
         let leases = tables.rows(&statement, &[at(latest), at(end)], |_| ());
         let update = "UPDATE mint_registry.registry
-             SET horizon = least(horizon, $1), written = $transaction";
-        tables.update(update, &[at(end)]);
+             SET horizon = CASE WHEN horizon > $1 THEN $2 ELSE horizon END, written = $transaction";
+        tables.update(update, &[at(latest), at(end)]);
         registry.quarantine(now, random::bits() as u32);
         tables.save_state(&registry);
         i64::try_from(leases.len()).unwrap_or(i64::MAX)

@@ -47,8 +47,8 @@ pub fn current() -> &'static Ceiling {
 /// Raises the ceiling of this database, so that ticks that start at `beyond` can be minted.
 #[cold]
 pub fn raise(beyond: Micros) {
-    /// The most that a slow disk is allowed for.
-    const LONGEST: Micros = 10_000_000;
+    /// How far the ceiling is raised at most because the disk is slow: after a crash, calls wait for that.
+    const LONGEST: Micros = 5_000_000;
     // A call can come here again and again.
     check_for_interrupts!();
     if !current().is_attached() && join() && beyond < current().limit() {
@@ -226,6 +226,11 @@ fn detach(relation: pg_sys::Oid) {
         ATTACHED.set(None);
         JOINED.set(None);
     }
+}
+
+/// Returns the floor that the ceiling of the server is, in Unix microseconds; 0 if there is none.
+pub fn server_floor() -> Micros {
+    server_ceiling::foresee()
 }
 
 /// Sets the statistics of all ceilings to zero.

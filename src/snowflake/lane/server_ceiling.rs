@@ -11,7 +11,6 @@ use crate::pg::error::report;
 use crate::pg::machine::{clock, state_file};
 use crate::snowflake::lane::slots;
 use crate::snowflake::settings;
-use crate::statistics::Wait;
 use mint_core::Micros;
 use pgrx::PgSqlErrorCode as Code;
 use std::io::{Error, ErrorKind};
@@ -39,19 +38,21 @@ pub(super) fn floor() -> Micros {
     server.floor.load(Ordering::Acquire)
 }
 
+/// Returns the same for showing: it takes no lock, and makes no memory.
+pub(super) fn foresee() -> Micros {
+    let known = slots::server_if_made().map(|server| server.floor.load(Ordering::Acquire));
+    known
+        .filter(|&known| known != 0)
+        .unwrap_or_else(|| read().unwrap_or(0))
+}
+
 /// Has the file a time of at least `value`, before ids are issued up to that.
 pub(super) fn cover(value: Micros) {
-    /// Between two looks at whether another session has written it. In microseconds.
-    const POLL: Micros = 5_000;
     let covered = &slots::server().covered;
-    while covered.load(Ordering::Acquire) < value {
+    if covered.load(Ordering::SeqCst) < value {
         // The file belongs to the server that was started since.
         orphan::refuse();
-        // The disk can be slow, and a wait for the lock cannot be canceled.
-        match slots::try_locked(|| raise(covered, value)) {
-            Some(written) => written.unwrap_or_else(|error| unwritable(&error)),
-            None => clock::pause(POLL, Wait::Ceiling.event()),
-        }
+        slots::locked(|| raise(covered, value)).unwrap_or_else(|error| unwritable(&error));
     }
 }
 
@@ -65,7 +66,7 @@ fn raise(covered: &AtomicI64, value: Micros) -> Result<(), Error> {
     let more = if value - known < step { step } else { 0 };
     let value = value.saturating_add(more);
     write(value)?;
-    covered.store(value, Ordering::Release);
+    covered.store(value, Ordering::SeqCst);
     Ok(())
 }
 
@@ -74,16 +75,31 @@ fn raise(covered: &AtomicI64, value: Micros) -> Result<(), Error> {
 pub(super) fn reset(value: Micros) {
     let known = floor();
     let server = slots::server();
+    // Sessions of other databases can issue ids up to there, without writing it again: what was published since the start of
+    // the server, and what is on a page and will be.
+    let nearest = clock::now() + settings::most_ahead() + settings::most_window();
+    let reach = |slot: &slots::Slot| {
+        let (value, written) = (slot.bounds.value(), slot.bounds.written());
+        let published = if value > slot.bounds.floor() {
+            value
+        } else {
+            0
+        };
+        let coming = if written > value {
+            written.min(nearest)
+        } else {
+            0
+        };
+        published.max(coming)
+    };
     let written = slots::locked(|| {
-        // Sessions of other databases can issue ids up to what was published since the start, without writing it again.
-        let raised = slots::used().filter(|slot| slot.bounds.value() > slot.bounds.floor());
-        let most = raised
-            .map(|slot| slot.bounds.value())
-            .fold(value, Micros::max);
-        if server.covered.load(Ordering::Relaxed) > most {
+        // First, so that whoever has not written its ceiling to a page yet waits for the lock.
+        let before = server.covered.swap(value, Ordering::SeqCst);
+        let most = slots::used().map(reach).fold(value, Micros::max);
+        if before > most {
             write(most)?;
-            server.covered.store(most, Ordering::Release);
         }
+        server.covered.store(before.min(most), Ordering::SeqCst);
         server.floor.fetch_min(value, Ordering::AcqRel);
         Ok(())
     });

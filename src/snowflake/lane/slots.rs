@@ -3,8 +3,10 @@
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
 use crate::pg::error::{Report, report};
+use crate::pg::machine::clock;
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
+use crate::statistics::Wait;
 use mint_core::Ceiling;
 use pgrx::PgSqlErrorCode as Code;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -74,14 +76,22 @@ pub(super) fn server() -> &'static ServerCeiling {
     CEILINGS.memory().head
 }
 
-/// Runs `work` while no other session changes a slot's owner or the ceiling of the server.
-pub(super) fn locked<T>(work: impl FnOnce() -> T) -> T {
-    CEILINGS.memory().locked(work)
+/// Returns the same, if a session has made the memory.
+pub(super) fn server_if_made() -> Option<&'static ServerCeiling> {
+    CEILINGS.made().map(|memory| memory.head)
 }
 
-/// Does the same as [`locked`]; returns none, without waiting, if another session does.
-pub(super) fn try_locked<T>(work: impl FnOnce() -> T) -> Option<T> {
-    CEILINGS.memory().try_locked(work)
+/// Runs `work` while no other session changes the owner of a slot or the ceiling of the server. One that writes to a slow disk
+/// can take long, so the wait can be canceled.
+pub(super) fn locked<T>(mut work: impl FnMut() -> T) -> T {
+    /// Between two attempts, in microseconds.
+    const POLL: i64 = 2_000;
+    loop {
+        if let Some(done) = CEILINGS.memory().try_locked(&mut work) {
+            return done;
+        }
+        clock::pause(POLL, Wait::Ceiling.event());
+    }
 }
 
 /// Returns whether a session has made the memory since the server started. Without it there were no ids.
@@ -94,7 +104,7 @@ pub(super) fn are_made() -> bool {
 fn drop_earlier(slot: &Slot) {
     let incarnation = extension::incarnation();
     if slot.incarnation.load(Ordering::Acquire) != incarnation {
-        CEILINGS.memory().locked(|| {
+        locked(|| {
             if slot.incarnation.load(Ordering::Relaxed) != incarnation {
                 slot.assign(slot.database());
                 slot.incarnation.store(incarnation, Ordering::Release);
@@ -109,10 +119,9 @@ pub(super) fn own() -> &'static Slot {
         return slot;
     }
     let database = extension::database();
-    let memory = CEILINGS.memory();
     let slot = match find(database) {
         Found::Own(slot) => Some(slot),
-        _ => memory.locked(|| match find(database) {
+        _ => locked(|| match find(database) {
             Found::Own(slot) => Some(slot),
             Found::Empty(slot) => {
                 slot.assign(database);
@@ -171,13 +180,14 @@ fn take_over(database: u32) -> Option<&'static Slot> {
         .map(|slot| (slot, slot.database()))
         .filter(|&(_, other)| extension::name_of_database(other.into()).is_none())
         .collect();
-    CEILINGS.memory().locked(|| {
+    locked(|| {
         if let Found::Own(slot) = find(database) {
             return Some(slot);
         }
         // Another session can have taken some of them.
-        let mut gone = gone.into_iter();
-        let (slot, _) = gone.find(|&(slot, other)| slot.database() == other)?;
+        let (slot, _) = *gone
+            .iter()
+            .find(|(slot, other)| slot.database() == *other)?;
         slot.assign(database);
         Some(slot)
     })

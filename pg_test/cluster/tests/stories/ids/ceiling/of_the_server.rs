@@ -32,7 +32,8 @@ fn ahead(server: &Server) -> i64 {
     ))
 }
 
-/// Each database generates ids ahead of the clock, and the next one begins as soon as the server is up again.
+/// Each database generates ids ahead of the clock, and the next one begins as soon as the server is up again, by a clock that was
+/// set back a second.
 #[test]
 fn databases_with_one_shard_repeat_nothing() {
     let server = with_databases("databases with one shard");
@@ -48,8 +49,10 @@ fn databases_with_one_shard_repeat_nothing() {
             let database = DATABASES[(number + round) % DATABASES.len()];
             ids.extend(server.connect(database).column::<i64>(FAR));
             death(&server);
+            server.set_clock(&format!("-{}", number + 1));
             server.start_again();
         }
+        server.set_clock("+0");
     }
     ids.extend(server.connect("other").column::<i64>(FAR));
     say(format!("{} ids of three databases", ids.len()));
@@ -109,11 +112,14 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
     server.stop_fast();
     server.set_clock("+0");
     server.start_again();
-    let mut third = server.connect("third");
-    assert_behind_ceiling(&third.refusal(NEXT));
-    assert!(ahead(&server) > DAY - 600);
+    // Also before the first call.
     let health = "SELECT status FROM mint.health() WHERE check_name = 'clock'";
-    assert_eq!(third.one::<String>(health), "critical");
+    let mut third = server.connect("third");
+    for _ in 0..2 {
+        assert_eq!(third.one::<String>(health), "critical");
+        assert_behind_ceiling(&third.refusal(NEXT));
+    }
+    assert!(ahead(&server) > DAY - 600);
 
     server
         .connect("other")
