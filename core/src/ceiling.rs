@@ -53,7 +53,7 @@ pub trait Page {
     /// When it cannot be.
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
 
-    /// Makes durable, for whoever does not read the page, that everything in use is below `value`.
+    /// Makes durable that everything in use is below `value`, for those that do not read the page.
     ///
     /// # Errors
     /// When it cannot be.

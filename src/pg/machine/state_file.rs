@@ -41,10 +41,10 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
         file => {
             let file = file?;
             file.write_all_at(content.as_bytes(), 0)?;
-            match server::is_durable() {
-                true => file.sync_data(),
-                false => Ok(()),
+            if server::is_durable() {
+                file.sync_data()?;
             }
+            Ok(())
         }
     }
 }
@@ -52,8 +52,7 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
 /// Waits until a file is on disk.
 fn sync(file: &File) -> Result<(), Error> {
     if server::is_durable() {
-        file.sync_all()
-    } else {
-        Ok(())
+        file.sync_all()?;
     }
+    Ok(())
 }

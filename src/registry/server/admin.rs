@@ -122,20 +122,22 @@ pub fn prepare_restart(within: Micros) -> Micros {
 pub fn accept_clock(end_leases: bool) -> i64 {
     with_tables(Caller::Owner, |tables| {
         let (RegistryState { mut registry, .. }, now) = tables.load_and_check_state(true, None);
+        let end = now - registry.max_skew;
+        let latest = now + QUARANTINE + LARGEST_SKEW;
         let future = "system_identifier IS NOT NULL AND (lease_until > $1 OR NOT assigned AND free_from > $1)";
-        let statement = if end_leases {
-            format!(
+        let (statement, values) = if end_leases {
+            let update = format!(
                 "UPDATE mint_registry.leases
                  SET lease_from = least(lease_from, $2), lease_until = $2, copy_seen = NULL, copy_place = NULL,
                      free_from = CASE WHEN assigned THEN free_from ELSE $2 END, written = $transaction
                  WHERE {future} RETURNING id"
-            )
+            );
+            (update, vec![at(latest), at(end)])
         } else {
-            format!("SELECT id FROM mint_registry.leases WHERE {future} AND $2 IS NOT NULL")
+            let select = format!("SELECT id FROM mint_registry.leases WHERE {future}");
+            (select, vec![at(latest)])
         };
-        let end = now - registry.max_skew;
-        let latest = now + QUARANTINE + LARGEST_SKEW;
-        let leases = tables.rows(&statement, &[at(latest), at(end)], |_| ());
+        let leases = tables.rows(&statement, &values, |_| ());
         let update = "UPDATE mint_registry.registry
              SET horizon = CASE WHEN horizon > $1 THEN $2 ELSE horizon END, written = $transaction";
         tables.update(update, &[at(latest), at(end)]);

@@ -93,7 +93,7 @@ pub(super) fn reset(value: Micros) {
         published.max(coming)
     };
     let written = slots::locked(|| {
-        // First, so that whoever has not written its ceiling to a page yet waits for the lock.
+        // First, so that a session that has not written its ceiling to a page yet waits for the lock.
         let before = server.covered.swap(value, Ordering::SeqCst);
         let most = slots::used().map(reach).fold(value, Micros::max);
         if before > most {

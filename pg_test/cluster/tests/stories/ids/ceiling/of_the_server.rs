@@ -140,7 +140,7 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
     let _: i64 = session.one(NEXT);
 }
 
-/// Sessions of another database have bounds of a longer window than that of the reset. Nobody repeats what they issue under them.
+/// Sessions of another database have bounds of a longer window than that of the reset. No database repeats what they issue.
 #[test]
 fn a_reset_covers_what_other_databases_can_still_issue() {
     let server = with_databases("bounds of a longer window");
@@ -163,7 +163,7 @@ fn a_reset_covers_what_other_databases_can_still_issue() {
     assert_unique([&ids]);
 }
 
-/// Who sets the ceiling of a database keeps no other one from generating ids.
+/// A ceiling that somebody sets far ahead keeps no other database from generating ids.
 #[test]
 fn a_ceiling_that_is_set_far_ahead_is_that_of_one_database() {
     let server = with_databases("a ceiling set far ahead");
