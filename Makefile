@@ -39,7 +39,7 @@ stop: ## stop the server that make run started
 test: ## all tests on one PostgreSQL (PG=15, FULL=1), or ONLY=text: those with the text in their names
 	@$(TOOLS)/test.sh $(PG)
 
-test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19
+test-all: ## most tests on PostgreSQL 15, those that depend on the version on 16 to 19 (FULL=1: all on each)
 	@$(TOOLS)/test_all.sh
 
 drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15, ROWS=100000 in converted tables)
@@ -63,8 +63,8 @@ lint: ## formatting, clippy, English, names in SQL, the layout of the code, and 
 bench: ## measure it beside what it replaces (PG=15, QUICK=1, BENCH="bulk word": these sections; BENCH=compare RIVALS=folder: beside other extensions)
 	@$(TOOLS)/bench.sh $(PG)
 
-instructions: ## count the instructions of the hot paths
-	@$(TOOLS)/instructions.sh
+instructions: ## count the instructions of an id, and fail above the limit (PG=15, FULL=1: of the core's hot paths as well)
+	@$(TOOLS)/instructions.sh $(PG)
 
 docs: ## README.md and docs/ as one site, by mdBook, with its links checked
 	@$(TOOLS)/docs.sh
