@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
-# FULL=1 runs the long form of those that have one. STORIES=some runs only a few of the
-# stories on servers and no tests of the code, STORIES=most leaves out the longest stories and
-# the tests inside the server.
+# FULL=1 runs the long form of those that have one. STORIES is the form that test_all.sh asks for:
+#   most  all but the longest stories and the tests inside the server
+#   some  pg_regress, isolation specs, and the stories that depend on the version of the server
+#   few   pg_regress, and the stories on crashes, recovery and upgrade, on a build that is not optimized
 # ONLY=text runs the core's tests, files of pg_test/sql and stories that have the text in their
-# names, on a build that is not optimized. All parts run even if one fails; the last line is the
-# total.
+# names, on a build that is not optimized. All parts run even if one fails. The output ends with the
+# seconds of modules and of the longest stories, and the total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -71,18 +72,23 @@ cluster() {
     PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=1000 "$@"
 }
 
-# What depends most on the version of the server: its files, its catalogs, its planner, its shutdown, its log and its workers.
-SOME_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
-    counter::restarts counter::commit_order managed:: planner::differences registry::members registry::trust uuid:: readme::"
-# What takes longest, and depends on it least: faults between servers, and messages of any length.
+# These depend on the version of the server: its files, catalogs, planner, shutdown, log, workers and wait events, and
+# features that older ones lack.
+SOME_STORIES="ids::crash ids::recovery ids::shared_memory ids::standby ids::transactions ids::upgrade
+    environment::catalog environment::dumps environment::image_volume environment::updates
+    counter::commit_order counter::restarts hostile::overloads managed:: monitor::waits planner::differences planner::plans
+    registry::members registry::replication registry::trust servers::replicated_sequences uuid:: readme::"
+FEW_STORIES="ids::crash ids::recovery ids::upgrade"
+# These take longest, and depend on it least: faults between servers, and messages of any length.
 LONGEST_STORIES="registry::access registry::assigned registry::attacks registry::copies registry::outages registry::restarts registry::settings
     registry::unresponsive servers::every_fault servers::long_outages servers::point_in_time servers::short_outages hostile::long_arguments"
 
 # The arguments that choose among stories.
 chosen() {
     case ${STORIES:-} in
-        some) echo "$SOME_STORIES" ;;
         most) printf -- '--skip %s ' $LONGEST_STORIES ;;
+        some) echo "$SOME_STORIES" ;;
+        few) echo "$FEW_STORIES" ;;
     esac
 }
 
@@ -125,7 +131,7 @@ only() {
 if [ -n "${ONLY:-}" ]; then only; exit; fi
 
 # Independent of PostgreSQL: once is enough when several versions are tested.
-if [ -z "${CORE_TESTED:-}${STORIES:-}" ]; then
+if [ -z "${CORE_TESTED:-}" ]; then
     part "core: unit tests and properties" core cargo test -p pg_mint_core --all-features
     part "core: loom, all interleavings" loom loom
 fi
@@ -134,12 +140,17 @@ fi
 stop_demo "$major"
 if [ -z "${STORIES:-}" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
 
+newer=$(newer)
+# Always optimized: test_all.sh has built it before, for the oldest.
+if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
+if [ "${STORIES:-}" = few ]; then export QUICK_BUILD=1; fi
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
-part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
-newer=$(newer)
-if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
+if [ "${STORIES:-}" != few ]; then
+    part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
+fi
 part "PostgreSQL $major: servers" "cluster$major" cluster $(chosen)
+"$TOOLS/times.sh" "$CACHE/log/regress$major.log" "$CACHE/log/cluster$major.log"
 if [ -n "${FULL:-}" ]; then
     part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"
     part "PostgreSQL $major: Citus" "with_citus$major" "$TOOLS/citus.sh" "$major"

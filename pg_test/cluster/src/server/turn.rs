@@ -150,7 +150,7 @@ impl Stories {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // The test runner prints no times of single tests.
+        // The test runner prints no times of single tests. pg_test/tools/times.sh reads these lines.
         say(format!(
             "[{:5.1} s{}] {}",
             self.began.elapsed().as_secs_f32(),
