@@ -1178,83 +1178,6 @@ CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
 COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
 GRANT SELECT ON mint.conversions TO PUBLIC;
 
--- Partitions by time
-
-CREATE FUNCTION mint.partition_plan(
-    parent regclass, every interval, ahead integer DEFAULT 2, layout snowflake_layout DEFAULT NULL,
-    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL
-) RETURNS TABLE (
-    name text, since timestamptz, until timestamptz, command text
-)
-    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
-COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
-
-CREATE FUNCTION mint.partition_drop_plan(
-    parent regclass, keep interval, layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC',
-    concurrently boolean DEFAULT false
-) RETURNS TABLE (
-    name text, since timestamptz, until timestamptz, command text
-)
-    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
-COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
-
--- The tables whose partitions are maintained, by name: an oid would be another one in a restored database. It is written by the
--- functions below, and part of a dump, which the owner of the database can make and restore.
-CREATE TABLE mint.partitioned (
-    schema_name pg_catalog.text NOT NULL,
-    table_name pg_catalog.text NOT NULL,
-    owner_name pg_catalog.text NOT NULL,
-    every pg_catalog."interval" NOT NULL,
-    ahead pg_catalog.int4 NOT NULL,
-    keep pg_catalog."interval",
-    layout pg_catalog.text,
-    zone pg_catalog.text NOT NULL,
-    move_rows pg_catalog.bool NOT NULL,
-    PRIMARY KEY (schema_name, table_name),
-    -- A row has partitions of its table dropped, so it is written only by roles that have the privileges of that owner.
-    CONSTRAINT partitioned_owner CHECK (
-        pg_catalog.pg_has_role(pg_catalog.to_regrole(pg_catalog.quote_ident(owner_name))::pg_catalog.oid, 'USAGE') IS TRUE
-    )
-);
-COMMENT ON TABLE mint.partitioned IS 'Tables that mint.partition_register() has registered: see mint.partitions';
-SELECT pg_catalog.pg_extension_config_dump('mint.partitioned'::pg_catalog.regclass, ''::pg_catalog.text);
-GRANT SELECT, INSERT ON mint.partitioned TO pg_database_owner;
-
--- Everybody may call these, which demand to own the table, and do all with the rights of its owner.
-CREATE PROCEDURE mint.partition_maintain(
-    parent regclass, every interval, ahead integer DEFAULT 2, keep interval DEFAULT NULL,
-    layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL,
-    move_rows boolean DEFAULT false, lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20
-)
-    LANGUAGE c AS 'MODULE_PATHNAME', 'partition_maintain_wrapper';
-COMMENT ON PROCEDURE mint.partition_maintain(regclass, interval, integer, interval, snowflake_layout, text, timestamptz, boolean, interval, integer) IS 'Creates the missing partitions of a table by time, and drops the old ones';
-
-CREATE PROCEDURE mint.partition_maintain_all(lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20)
-    LANGUAGE c AS 'MODULE_PATHNAME', 'partition_maintain_all_wrapper';
-COMMENT ON PROCEDURE mint.partition_maintain_all(interval, integer) IS 'Creates and drops partitions of all registered tables of owners whose privileges the caller has';
-
-CREATE FUNCTION mint.partition_register(
-    parent regclass, every interval, ahead integer DEFAULT 2, keep interval DEFAULT NULL,
-    layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC', move_rows boolean DEFAULT false
-) RETURNS void
-    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_register_wrapper';
-COMMENT ON FUNCTION mint.partition_register(regclass, interval, integer, interval, snowflake_layout, text, boolean) IS 'Registers a table for mint.partition_maintain_all(), or changes how it is maintained';
-
-CREATE FUNCTION mint.partition_unregister(parent text) RETURNS boolean
-    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_unregister_wrapper';
-COMMENT ON FUNCTION mint.partition_unregister(text) IS 'Removes a table from the register of maintained tables and returns whether it was registered';
-
-CREATE FUNCTION mint.partitions() RETURNS TABLE (
-    parent text, owner text, every interval, ahead integer, keep interval, layout text, zone text, move_rows boolean,
-    made bigint, missing_from timestamptz, problem text
-)
-    VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partitions_wrapper';
-COMMENT ON FUNCTION mint.partitions() IS 'Returns the registered tables and how many of their partitions to come exist';
-
-CREATE VIEW mint.partitions AS SELECT * FROM mint.partitions();
-COMMENT ON VIEW mint.partitions IS 'Shows the registered tables and how many of their partitions to come exist';
-GRANT SELECT ON mint.partitions TO PUBLIC;
-
 -- Partitions by time: encoders and decoders of pg_partman 5, which calls them by name with one argument. It reads bounds and
 -- keys as text. A text that is too long for an id is cut, as the error repeats it.
 
@@ -1483,3 +1406,248 @@ COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents th
 CREATE FUNCTION mint.registry_request(request jsonb) RETURNS jsonb
     VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_request_wrapper';
 COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
+
+-- Existing tables: catalogs are read and statements are printed with the rights of the caller. Names bind when this script
+-- runs, in the schema of its database's owner, so that from here on only the server's own schema is searched.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+CREATE FUNCTION mint.refuse(code text, message text, detail text, hint text) RETURNS text
+    VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE plpgsql AS $mint$
+BEGIN
+    IF detail IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = code, MESSAGE = message, HINT = hint;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = message, DETAIL = detail, HINT = hint;
+END
+$mint$;
+COMMENT ON FUNCTION mint.refuse(text, text, text, text) IS 'Internal: raises an error, which SQL functions cannot';
+
+CREATE FUNCTION mint.keeps_names(schema oid, owner oid) RETURNS boolean
+    STABLE STRICT PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
+    SELECT n.nspowner = owner OR r.rolsuper OR r.rolname = 'pg_database_owner'
+    FROM pg_namespace AS n JOIN pg_roles AS r ON r.oid = n.nspowner WHERE n.oid = schema;
+END;
+COMMENT ON FUNCTION mint.keeps_names(oid, oid) IS 'Internal: returns whether no third role can rename a schema while statements name it';
+
+-- Existing tables: partitions by time
+
+-- A key is the text of an id, and a bigint has 19 digits, so that bytes sort as ids do. ~ is past the last one.
+CREATE FUNCTION mint.partition_key(kind oid, layout @extschema@.snowflake_layout, at timestamptz) RETURNS text
+    STABLE PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
+    SELECT coalesce(CASE WHEN kind = 'bigint'::regtype THEN lpad(@extschema@.snowflake_min(at, layout)::text, 19, '0')
+        -- Without the version, so that ULIDs of the same time are on the same side.
+        WHEN kind = 'uuid'::regtype THEN left(@extschema@.uuid_v7_min(at)::text, 14) || '0000-0000-000000000000'
+        ELSE @extschema@.objectid_min(at)::text END, '~');
+END;
+COMMENT ON FUNCTION mint.partition_key(oid, @extschema@.snowflake_layout, timestamptz) IS 'Internal: returns the first key at or after a timestamp';
+
+CREATE FUNCTION mint.partition_time(kind oid, layout @extschema@.snowflake_layout, key text) RETURNS timestamptz
+    STABLE PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
+    SELECT CASE WHEN key IN ('', '~') THEN NULL
+        WHEN kind = 'uuid'::regtype THEN @extschema@.uuid_v7_time((left(key, 14) || '7000-8000-000000000000')::uuid)
+        WHEN kind <> 'bigint'::regtype THEN @extschema@.objectid_time(key::@extschema@.objectid)
+        WHEN @extschema@.snowflake_is_valid(key::bigint, layout) THEN @extschema@.snowflake_time(key::bigint, layout) END;
+END;
+COMMENT ON FUNCTION mint.partition_time(oid, @extschema@.snowflake_layout, text) IS 'Internal: returns the timestamp of a key';
+
+-- What is missing lies between the edges of periods and the bounds that exist. What is dropped has ids of a time for certain:
+-- not below 2^40, as values of a counter, and with no gap between it and now, as those of another layout. Other old
+-- partitions have no command.
+CREATE FUNCTION mint.partition_plan(
+    parent regclass, every interval, ahead integer DEFAULT 2, layout @extschema@.snowflake_layout DEFAULT NULL,
+    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL, keep interval DEFAULT NULL, concurrently boolean DEFAULT false
+) RETURNS TABLE (name text, since timestamptz, until timestamptz, command text)
+    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE sql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
+BEGIN ATOMIC
+    WITH checked AS MATERIALIZED (
+        SELECT c.oid, c.relname, c.relnamespace, c.reltablespace, c.relowner, c.relacl, c.relrowsecurity, y.kind, g.*,
+            CASE WHEN g.seconds = 0 AND upper(zone) <> 'UTC' THEN zone ELSE 'Etc/UTC' END AS zone, CASE
+            WHEN (p.partstrat = 'r' AND p.partnatts = 1
+                    AND y.kind IN ('bigint'::regtype, 'uuid'::regtype, '@extschema@.objectid'::regtype)) IS NOT TRUE
+                THEN mint.refuse('42809', format('table %s is not partitioned by range of one column of ids', parent),
+                    coalesce('The partition key is ' || pg_get_partkeydef(parent) || '.', 'The table is not partitioned.'),
+                    'Use PARTITION BY RANGE (id), where id is a column of type bigint, uuid or objectid.')
+            WHEN EXISTS (SELECT FROM pg_trigger AS t JOIN pg_proc AS f ON f.oid = t.tgfoid WHERE t.tgrelid = parent
+                    AND f.proname = 'citus_truncate_trigger' AND f.pronamespace = 'pg_catalog'::regnamespace)
+                THEN mint.refuse('0A000', format('cannot plan partitions of table %s, which Citus has distributed', parent), NULL,
+                    'Use CREATE TABLE ... PARTITION OF, which Citus distributes.')
+            WHEN ((g.months > 0)::integer + (g.days > 0)::integer + (g.seconds > 0)::integer = 1
+                    AND least(g.months, g.days, g.seconds) = 0 AND g.seconds = trunc(g.seconds)) IS NOT TRUE
+                THEN mint.refuse('22023', format('interval "%s" is not the length of a partition', every), NULL,
+                    'Use only months, only days or only whole seconds, as in ''1 month'', ''7 days'' or ''6 hours''.')
+            WHEN (ahead BETWEEN 1 AND 10000) IS NOT TRUE OR NOT isfinite(since)
+                    OR extract(epoch FROM now() - since) / extract(epoch FROM every) > 10000
+                THEN mint.refuse('54000', 'the number of partitions is not between 1 and 10000', NULL,
+                    'ahead is the number after the current one. Use a longer interval, or a later timestamp in since.')
+            WHEN keep < every OR now() - keep > now() - every THEN mint.refuse('22023', 'interval to keep must not be shorter than a partition',
+                format('The intervals are %s and %s.', keep, every), 'Use an interval such as ''12 months'' or ''90 days''.')
+            WHEN CASE WHEN y.kind = 'bigint'::regtype THEN coalesce(layout::text, d.own) IS NULL WHEN y.kind = 'uuid'::regtype
+                    THEN d.source ~ '(^|\W)(gen_random_uuid|uuidv4|uuid_generate_v[1-6][a-z]*|uuid_v[1-68](_[a-z0-9]+)?)\(' END
+                THEN mint.refuse('22023', format('times of column "%s" of table %s are not known', a.attname, parent),
+                    coalesce('The default of the column is ' || d.source || '.', 'The column has no default.'),
+                    'Pass the layout of a bigint, as in layout => ''twitter'', or use a default whose ids begin with their time.')
+            WHEN y.kind <> 'bigint'::regtype AND layout IS NOT NULL OR layout::text <> d.own
+                THEN mint.refuse('22023', format('layout "%s" is not that of column "%s" of table %s', layout, a.attname, parent),
+                    coalesce('The default of the column generates ids of layout "' || d.own || '".', 'Only a bigint has a layout.'),
+                    'Call the function without a layout, or change the default first.')
+            ELSE coalesce(layout::text, d.own) END::@extschema@.snowflake_layout AS layout
+        FROM (SELECT (extract(year FROM every) * 12 + extract(month FROM every))::integer, extract(day FROM every)::integer,
+            extract(epoch FROM every) - extract(epoch FROM date_trunc('day', every))) AS g (months, days, seconds)
+        LEFT JOIN pg_class AS c ON c.oid = parent LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
+        LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attnum > 0
+        LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid) FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind) ON true
+        LEFT JOIN pg_attrdef AS v ON v.adrelid = c.oid AND v.adnum = a.attnum LEFT JOIN LATERAL (
+            SELECT e.source, CASE WHEN starts_with(e.source, h.home || 'snowflake_next') THEN coalesce(
+                substring(e.source FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
+                CASE WHEN substr(e.source, length(h.home) + 1) ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
+            FROM left(pg_get_expr(v.adbin, 0::oid), 1000) AS e (source),
+                replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home)
+        ) AS d (source, own) ON true
+    ), span AS MATERIALIZED (
+        SELECT k.*, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
+            mint.partition_key(k.kind, k.layout, now()) COLLATE "C" AS present, f.*
+        FROM checked AS k, LATERAL (SELECT (now() AT TIME ZONE k.zone - keep) AT TIME ZONE k.zone) AS t (cut), LATERAL (
+            SELECT min(s.edge), max(s.edge)
+            FROM (VALUES (greatest(coalesce(since, now()), t.cut)), (greatest(since, now()))) AS v (at),
+                LATERAL (SELECT v.at AT TIME ZONE k.zone, '0001-01-01'::timestamp) AS l (at, origin),
+                LATERAL (SELECT CASE WHEN k.months = 0 THEN date_bin(every, l.at, l.origin) ELSE l.origin + make_interval(
+                    months => (extract(year FROM l.at)::integer * 12 + extract(month FROM l.at)::integer - 13) / k.months * k.months)
+                END) AS s (edge)
+        ) AS f (first, current)
+    ), edge AS MATERIALIZED (
+        SELECT e.local, a.at, mint.partition_key(s.kind, s.layout, a.at) COLLATE "C" AS key
+        FROM span AS s, generate_series(s.first, s.current + (ahead + 1) * every, every) AS e (local),
+            LATERAL (SELECT e.local AT TIME ZONE s.zone) AS a (at)
+    ), part AS MATERIALIZED (
+        SELECT c.oid::regclass::text AS name, i.inhdetachpending, b.low, b.high, lag(b.high) OVER (ORDER BY b.low) AS before,
+            -- Bounds of another layout are in the middle of a second.
+            (SELECT c.relkind <> 'f' AND bool_and(s.kind <> 'bigint'::regtype OR e.key = mint.partition_key(s.kind, s.layout,
+                date_trunc('second', mint.partition_time(s.kind, s.layout, e.key)))) FROM (VALUES (b.low), (b.high)) AS e (key)) AS is_exact
+        FROM span AS s JOIN pg_inherits AS i ON i.inhparent = s.oid JOIN pg_class AS c ON c.oid = i.inhrelid,
+            regexp_match(pg_get_expr(c.relpartbound, 0::oid), '^FOR VALUES FROM \(''?([^'')]+)''?\) TO \(''?([^'')]+)''?\)$') AS r,
+            LATERAL (SELECT CASE WHEN r[1] ~ '^[-M]' THEN '' ELSE repeat('0', 19 - length(r[1])) || r[1] END COLLATE "C",
+                CASE WHEN r[2] ~ '^-' THEN '' WHEN r[2] = 'MAXVALUE' THEN '~' ELSE repeat('0', 19 - length(r[2])) || r[2] END COLLATE "C"
+            ) AS b (low, high) WHERE r IS NOT NULL
+    ), piece AS (
+        SELECT p.key, max(p.local) AS local, max(p.at) AS at, lead(p.key) OVER w AS next, max(max(p.high)) OVER w AS covered
+        FROM (SELECT key, local, at, NULL AS high FROM edge UNION ALL SELECT low, NULL, NULL, high FROM part
+            UNION ALL SELECT high, NULL, NULL, NULL FROM part) AS p GROUP BY p.key WINDOW w AS (ORDER BY p.key)
+    ), missing AS (
+        SELECT p.key, t.since, t.until, format('%s.%I', s.relnamespace::regnamespace,
+                substr((repeat('x', length(x.suffix)) || s.relname)::name::text, length(x.suffix) + 1) || x.suffix) AS name,
+            format('FROM (%L) TO (%s)', b.low, coalesce(quote_literal(b.high), 'MAXVALUE')) AS bounds
+        FROM span AS s, piece AS p,
+            LATERAL (SELECT mint.partition_time(s.kind, s.layout, p.key), mint.partition_time(s.kind, s.layout, p.next)) AS u (since, until),
+            LATERAL (SELECT coalesce(p.at, u.since), u.until, coalesce(p.local, u.since AT TIME ZONE s.zone)) AS t (since, until, local),
+            to_char(t.local, CASE
+                WHEN s.seconds > 0 OR p.local IS NULL AND t.local <> date_trunc('day', t.local) THEN '_YYYY_MM_DD_HH24MISS'
+                WHEN s.days > 0 OR p.local IS NULL THEN '_YYYY_MM_DD' WHEN s.months % 12 > 0 THEN '_YYYY_MM' ELSE '_YYYY' END) AS x (suffix),
+            LATERAL (SELECT p.key, nullif(p.next, '~') WHERE s.kind <> 'bigint'::regtype UNION ALL
+                SELECT p.key::bigint::text, nullif(p.next, '~')::bigint::text WHERE s.kind = 'bigint'::regtype) AS b (low, high)
+        WHERE p.key >= (SELECT min(e.key) FROM edge AS e) AND p.key < (SELECT max(e.key) FROM edge AS e)
+            AND coalesce(p.covered, '') <= p.key AND (keep IS NULL OR p.next > s.cut)
+            -- A whole tick is in it: bounds within a tick leave gaps that are none.
+            AND mint.partition_key(s.kind, s.layout, t.since + (p.at IS NULL)::integer * interval '1 us')
+                < mint.partition_key(s.kind, s.layout, t.until)
+    ), certain AS MATERIALIZED (
+        SELECT max(p.low) AS low FROM span AS s, part AS p
+        WHERE p.low <= s.present AND (p.before IS NULL
+                OR mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.before) + interval '1 us')
+                    < mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.low)))
+            AND EXISTS (SELECT FROM part AS c WHERE c.low <= s.present AND c.high > s.present AND c.high < '~'
+                AND c.is_exact AND NOT c.inhdetachpending)
+    )
+    SELECT w.name, w.since, w.until, w.command FROM (
+        SELECT 1 AS turn, m.key, v.place, m.name, m.since, m.until, v.command FROM span AS s, missing AS m, LATERAL (
+            SELECT 1, format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)', m.name, parent)
+                || coalesce(' TABLESPACE ' || (SELECT quote_ident(t.spcname) FROM pg_tablespace AS t WHERE t.oid = s.reltablespace), '')
+            UNION ALL SELECT 2, format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', m.name) WHERE s.relrowsecurity
+            UNION ALL SELECT 3, format('GRANT %s ON %s TO %s%s', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), m.name,
+                CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+            FROM aclexplode(s.relacl) AS g WHERE g.grantee <> s.relowner AND NOT s.relrowsecurity GROUP BY g.grantee, g.is_grantable
+            UNION ALL SELECT 4, format('ALTER TABLE ONLY %s ATTACH PARTITION %s FOR VALUES %s', parent, m.name, m.bounds)
+        ) AS v (place, command)
+        UNION ALL SELECT CASE WHEN p.low >= c.low THEN 2 ELSE 3 END, p.low, v.place, p.name, mint.partition_time(s.kind, s.layout, p.low),
+            mint.partition_time(s.kind, s.layout, p.high), CASE WHEN p.low >= c.low AND p.is_exact THEN v.command END
+        FROM span AS s, certain AS c, part AS p, LATERAL (VALUES
+            (1, format('ALTER TABLE ONLY %s DETACH PARTITION %s%s', parent, p.name,
+                CASE WHEN partition_plan.concurrently THEN ' CONCURRENTLY' END)),
+            (2, format('DROP TABLE %s', p.name))) AS v (place, command)
+        WHERE keep IS NOT NULL AND p.high <= s.cut AND p.low >= '0000001099511627776' AND NOT p.inhdetachpending
+            AND (p.low >= c.low AND p.is_exact OR v.place = 1)
+    ) AS w ORDER BY w.turn, w.key, w.place, w.command;
+END;
+COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, @extschema@.snowflake_layout, text, timestamptz, interval, boolean) IS 'Returns the statements that create the missing partitions of a table by time and drop the old ones';
+
+CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RETURNS void
+    VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE sql BEGIN ATOMIC
+    SELECT mint.refuse('42501', format('must be the owner of table %s', parent), NULL, 'Connect as the owner: with pg_cron, '
+        || 'schedule the job with that username. For an owner that cannot log in, use ALTER ROLE ... SET role.')
+    WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = parent AND pg_get_userbyid(c.relowner) = current_user);
+    -- The server runs functions in expressions of these, as the role that alters the table.
+    SELECT mint.refuse('42501', format('partitions of table %s meet objects of other roles', parent),
+        'Another role owns its schema, a partition, or a table at the other end of a foreign key.', 'Give these one owner.')
+    FROM pg_class AS c WHERE c.oid = parent AND NOT (mint.keeps_names(c.relnamespace, c.relowner) AND c.relowner = ALL (
+        SELECT o.relowner FROM pg_class AS o WHERE o.oid IN (SELECT relid FROM pg_partition_tree(parent)) OR o.oid IN (
+            SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f
+            WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid))));
+    -- A statement waits for one lock after another: of the table, a partition, and each table of a foreign key.
+    SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
+        SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (2 + count(*))))::text
+        FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)), true);
+END;
+COMMENT ON FUNCTION mint.partition_begin(regclass, interval) IS 'Internal: checks that the caller owns a table and sets the search path and the time to wait for locks of the transaction';
+
+-- The only EXECUTE: as the owner of the table and as nobody else, outside of a transaction block, which COMMIT refuses.
+CREATE PROCEDURE mint.partition_maintain(
+    parent regclass, every interval, ahead integer DEFAULT 2, layout @extschema@.snowflake_layout DEFAULT NULL,
+    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL, keep interval DEFAULT NULL,
+    lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20
+) LANGUAGE plpgsql AS $mint$
+DECLARE
+    step record; command pg_catalog.text;
+BEGIN
+    COMMIT;
+    PERFORM mint.partition_begin(parent, lock_timeout);
+    FOR step IN
+        SELECT p.name, pg_catalog.array_agg(p.command ORDER BY p.place) AS commands
+        FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep) WITH ORDINALITY AS p (name, since, until, command, place)
+        GROUP BY p.name ORDER BY pg_catalog.min(p.place)
+    LOOP
+        PERFORM mint.refuse('55000', pg_catalog.format('could not drop old partition %s', step.name),
+            'The times of its ids are not certain: a partition between it and now is missing, or a bound is within a second.',
+            'Create those that are missing by an earlier timestamp in since, or drop the old one yourself.')
+        WHERE step.commands[1] IS NULL;
+        FOR attempt IN 0 .. retries LOOP
+            COMMIT; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+            BEGIN
+                PERFORM mint.partition_begin(parent, lock_timeout);
+                -- From here on nobody else changes the partitions, the owner, or the name of the one to drop.
+                EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
+                IF pg_catalog.starts_with(step.commands[1], 'ALTER') AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
+                    EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', step.name);
+                END IF;
+                -- It is done already, or it is no longer right.
+                EXIT WHEN step.commands OPERATOR(pg_catalog.<>) ALL (
+                    SELECT pg_catalog.array_agg(p.command ORDER BY p.place)
+                    FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
+                        WITH ORDINALITY AS p (name, since, until, command, place) GROUP BY p.name);
+                FOREACH command IN ARRAY step.commands LOOP
+                    PERFORM mint.partition_begin(parent, lock_timeout); EXECUTE command; END LOOP;
+                RAISE NOTICE '% partition %', CASE WHEN pg_catalog.starts_with(command, 'DROP') THEN 'dropped' ELSE 'created' END, step.name;
+                EXIT;
+            EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+                PERFORM mint.refuse('55P03', pg_catalog.format('could not obtain the locks on table %s', parent), NULL,
+                    'End long transactions on the table, which pg_stat_activity shows by xact_start, and call the procedure again.')
+                WHERE attempt OPERATOR(pg_catalog.=) retries;
+            END;
+            PERFORM pg_catalog.pg_sleep(0.1 OPERATOR(pg_catalog.*) attempt);
+        END LOOP;
+        COMMIT;
+    END LOOP;
+    COMMIT;
+END
+$mint$;
+COMMENT ON PROCEDURE mint.partition_maintain(regclass, interval, integer, @extschema@.snowflake_layout, text, timestamptz, interval, interval, integer) IS 'Creates the missing partitions of a table by time and drops the old ones';

@@ -86,7 +86,8 @@ function check(text, place,    rest, word) {
     gsub(/:=/, "", rest)
     gsub(/TABLE _ [(]LIKE _ INCLUDING/, "TABLE _ (", rest)
     # Parts of an error of PL/pgSQL.
-    gsub(/(ERRCODE|DETAIL|HINT|DIAGNOSTICS [a-z_]+) = /, "", rest)
+    gsub(/(ERRCODE|MESSAGE|DETAIL|HINT|DIAGNOSTICS [a-z_]+) = /, "", rest)
+    gsub(/ AS [a-z]+ [(]/, " AS (", rest)    # names of columns
     if (rest ~ /UPDATE/)
         while (match(rest, /(SET|,)[ \n]+[a-z_]+ = /))
             rest = substr(rest, 1, RSTART - 1) " " substr(rest, RSTART + RLENGTH)

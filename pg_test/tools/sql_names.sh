@@ -50,10 +50,14 @@ cd "$REPO"
 # All but this statement of the file runs in this server.
 sed -n '/^const HOME/,/";$/p' src/pg/worker/dblink.rs >"$work/home.rs"
 [ -s "$work/home.rs" ] || die "src/pg/worker/dblink.rs has no HOME"
+# From the last chapter on, names bind in the server's own schema while the script runs; those of PL/pgSQL bind at each call.
+cut='^SET LOCAL search_path = pg_catalog, pg_temp;$'
+sed "/$cut/,\$d" sql/pg_mint--*.sql >"$work/script.sql"
+sed "1,/$cut/d" sql/pg_mint--*.sql | sed -n '/LANGUAGE plpgsql AS/,/^\$mint\$;/p' >"$work/plpgsql.sql"
+grep -q EXECUTE "$work/plpgsql.sql" || die "the install script has no procedure in PL/pgSQL behind its search_path"
 elsewhere=(
-    sql/pg_mint--*.sql    # not sql/compat: a user runs it, and its functions call those of the extension
+    "$work/script.sql" "$work/plpgsql.sql"    # not sql/compat: a user runs it, and its functions call those of the extension
     "$work/home.rs" src/registry/member/query.rs src/counter/segment/supply.rs    # at another server
-    src/adopt/convert/{online/*,steps}.rs sql/adopt/script/*.sql    # printed
 )
 # From PostgreSQL 18 on, a session's own zone can have an abbreviation UTC, which would change functions that are IMMUTABLE.
 zones() { if grep -nriE "(time zone|timezone\() *'(utc|gmt|z)'" "$@"; then return 1; fi; }

@@ -5,4 +5,3 @@ pub mod catalog;
 pub mod convert;
 pub mod inventory;
 pub mod mentions;
-pub mod partition;

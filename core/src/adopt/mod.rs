@@ -3,5 +3,4 @@
 
 pub mod evidence;
 pub mod keys;
-pub mod partition;
 pub mod rename;

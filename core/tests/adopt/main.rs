@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod evidence;
-mod partitions;
 mod rename;

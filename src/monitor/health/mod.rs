@@ -11,7 +11,6 @@ pub mod finding;
 mod lanes;
 mod memory;
 mod node;
-mod partitions;
 mod registry;
 mod sequences;
 mod server;
@@ -87,7 +86,6 @@ fn findings() -> Vec<(&'static str, Finding)> {
     all.extend([
         ("memory", memory::memory()),
         ("sequences", sequences::sequences()),
-        ("partitions", partitions::partitions()),
         ("settings", memory::settings()),
         ("lease", registry::lease(&needed)),
         ("registry", registry::registry(&needed)),

@@ -75,12 +75,14 @@ fn integers(server: &Server, database: &str, kind: &str) {
     assert!(kept, "rows of the last two days");
 }
 
+const CODERS: &str = include_str!("../../../../sql/compat/pg_partman.sql");
+
 /// The layout of text ids, as the page has it.
 const OF_TWITTER: &str =
     "CREATE FUNCTION twitter_encoder(at timestamptz) RETURNS text LANGUAGE sql IMMUTABLE STRICT
-        RETURN mint.snowflake_time_encoder(at, 'twitter');
+        RETURN public.snowflake_time_encoder(at, 'twitter');
     CREATE FUNCTION twitter_decoder(id text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT
-        RETURN mint.snowflake_time_decoder(id, 'twitter')";
+        RETURN public.snowflake_time_decoder(id, 'twitter')";
 
 /// A table by time: its column, the id of a timestamp `at`, its encoder and decoder.
 const BY_TIME: [(&str, &str, &str, &str); 4] = [
@@ -88,16 +90,16 @@ const BY_TIME: [(&str, &str, &str, &str); 4] = [
         "by_uuid",
         "uuid NOT NULL DEFAULT uuid_v7()",
         "uuid_v7(at)",
-        "mint.uuid_v7_time",
+        "public.uuid_v7_time",
     ),
     (
-        "by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "mint.ulid_time",
+        "by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "public.ulid_time",
     ),
     (
         "by_text",
         "text NOT NULL DEFAULT snowflake_next_id(5)::text",
         "snowflake_encode(at, 5, 0)::text",
-        "mint.snowflake_time",
+        "public.snowflake_time",
     ),
     (
         "by_twitter",
@@ -111,6 +113,7 @@ const BY_TIME: [(&str, &str, &str, &str); 4] = [
 fn times(server: &Server, database: &str) {
     let mut session = server.connect(database);
     session.run("SET timezone = 'UTC'");
+    session.run(CODERS);
     session.run(OF_TWITTER);
     for (table, column, id, functions) in BY_TIME {
         session.run(&format!(
@@ -149,7 +152,7 @@ fn times(server: &Server, database: &str) {
     // What it does not take: a bigint by its time.
     session.run("CREATE TABLE public.by_bigint (id bigint NOT NULL) PARTITION BY RANGE (id)");
     let refusal = session.refusal(
-        "SELECT partman.create_parent('public.by_bigint', 'id', '1 day', p_time_encoder => 'mint.snowflake_time_encoder', p_time_decoder => 'mint.snowflake_time_decoder')",
+        "SELECT partman.create_parent('public.by_bigint', 'id', '1 day', p_time_encoder => 'public.snowflake_time_encoder', p_time_decoder => 'public.snowflake_time_decoder')",
     );
     assert!(
         refusal.message.contains("can only be used with text/uuid"),

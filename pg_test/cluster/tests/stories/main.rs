@@ -11,6 +11,7 @@
 mod adopt;
 mod counter;
 mod environment;
+mod existing;
 mod hostile;
 mod ids;
 mod managed;

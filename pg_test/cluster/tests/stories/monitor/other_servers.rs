@@ -32,7 +32,7 @@ fn a_fixed_node_beside_others_is_noticed() {
     assert_status(&mut there, "clock", "ok", "");
     there.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
     let all: i64 = there.one("SELECT count(*) FROM mint.health()");
-    assert_eq!(all, 23);
+    assert_eq!(all, 22);
     session.run("ALTER SYSTEM SET pg_mint.node = -1");
     session.run("SELECT pg_reload_conf()");
     server.until("no fixed node", || status(&mut session, "node") == "ok");

@@ -252,17 +252,6 @@ fn a_worker_that_waits_for_an_answer_is_named() {
     assert_named(&mut session, &member, "MintAnswer");
 }
 
-/// A transaction that has drawn a number, while the column is converted.
-#[test]
-fn waits_of_a_conversion_are_named() {
-    let server = Server::start("named waits of a conversion");
-    let mut session = server.connect("postgres");
-    session.run("CREATE TABLE t (id bigserial PRIMARY KEY); INSERT INTO t DEFAULT VALUES");
-    session.run("BEGIN; SELECT nextval('t_id_seq')");
-    let convert = "SELECT mint.convert('t', 'id', 'snowflake_next_id(5)', retries => 100)";
-    assert_waits(&server, server.connect("postgres"), convert, "MintConvert");
-}
-
 /// Background workers that have nothing to do say so.
 #[test]
 fn idle_workers_are_named() {

@@ -3,9 +3,6 @@
 mod by_way;
 mod domains;
 mod objects;
-mod partitions;
 mod scripts;
 mod swapped;
-mod turns;
 mod types;
-mod upkeep;

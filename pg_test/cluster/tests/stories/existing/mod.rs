@@ -1,0 +1,3 @@
+//! Existing tables: the last chapter of the install script.
+
+mod partitions;
