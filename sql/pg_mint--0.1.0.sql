@@ -1132,20 +1132,6 @@ CREATE FUNCTION id_inspect(id objectid, nodes integer[] DEFAULT '{}') RETURNS TA
     STABLE STRICT PARALLEL SAFE COST 100 ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
 COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
 
-CREATE FUNCTION mint.inventory() RETURNS TABLE (
-    relation regclass, column_name text, type_name text, default_value text, kind text, layout snowflake_layout,
-    sequence regclass, rows bigint, bytes bigint, referenced_by text[], percent_used double precision,
-    used_up timestamptz, estimate text
-)
-    VOLATILE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'inventory_wrapper';
-COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what generates their ids, how full they are, and which foreign keys refer to them';
-
-CREATE FUNCTION mint.audit(relation regclass, column_name text, layout snowflake_layout DEFAULT NULL) RETURNS TABLE (
-    severity text, finding text, evidence text, command text
-)
-    VOLATILE PARALLEL UNSAFE COST 100000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'audit_wrapper';
-COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that correct it';
-
 -- Conversion: everybody may call these, which demand to own the table, and do all with the rights of its owner
 
 CREATE FUNCTION mint.convert(
@@ -1429,6 +1415,123 @@ CREATE FUNCTION mint.keeps_names(schema oid, owner oid) RETURNS boolean
     FROM pg_namespace AS n JOIN pg_roles AS r ON r.oid = n.nspowner WHERE n.oid = schema;
 END;
 COMMENT ON FUNCTION mint.keeps_names(oid, oid) IS 'Internal: returns whether no third role can rename a schema while statements name it';
+
+-- Existing tables: id columns
+
+-- The text has the same names for every search path. The length of a default is known before it is read, and those of
+-- generators are short. With the table, pg_get_expr() would wait for a lock; after its DROP, functions are gone too.
+CREATE FUNCTION mint.default_text(tree pg_node_tree, relation oid) RETURNS text
+    STABLE STRICT PARALLEL SAFE COST 100 LANGUAGE sql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
+BEGIN ATOMIC
+    SELECT CASE WHEN octet_length(tree::text) <= 32768 AND pg_table_is_visible(relation) IS NOT NULL
+        THEN pg_get_expr(tree, 0::oid) END;
+END;
+COMMENT ON FUNCTION mint.default_text(pg_node_tree, oid) IS 'Internal: returns a default, with qualified names';
+
+-- Nothing here runs a function of a table's owner, waits for a lock or keeps one.
+CREATE VIEW mint.id_columns WITH (security_invoker = true) AS
+WITH
+    generator (place, kind, names) AS (VALUES
+        (1, 'scattered', '{snowflake_scatter}'::name[]), (2, 'auto_random', '{auto_random}'),
+        (3, 'concealed', '{id_conceal}'), (4, 'typeid', '{typeid}'), (5, 'nanoid', '{nano_id}'), (6, 'ulid', '{ulid}'),
+        (7, 'objectid', '{objectid,objectid_legacy}'), (8, 'segment', '{segment_next}'), (9, 'ticket', '{ticket_next}'),
+        (10, 'user_sequence', '{user_sequence_next,user_sequence_next_for_commit}'),
+        (11, 'snowflake', '{snowflake_next_id,snowflake_next,snowflake_next_in,snowflake_next_own_in}'),
+        (12, 'uuid_v1', '{uuid_v1,uuid_generate_v1,uuid_generate_v1mc}'), (13, 'uuid_v2', '{uuid_v2}'),
+        (14, 'uuid_v4', '{uuid_v4,uuid_generate_v4,gen_random_uuid}'), (15, 'uuid_v6', '{uuid_v6}'),
+        (16, 'uuid_v7', '{uuid_v7,uuid_v7_in,uuid_generate_v7}'), (17, NULL, '{snowflake_layout_from_text}')
+    ),
+    -- Defaults that call a function of this extension, or of others for UUIDs. A layout from a text is not a constant.
+    generated AS (
+        SELECT u.objid AS attrdef, (array_agg(g.kind ORDER BY g.place))[1] AS kind,
+            bool_or(g.kind = 'snowflake') AS has_layout, bool_or(g.kind IS NULL) AS is_computed FROM generator AS g
+        JOIN pg_proc AS f ON f.proname = ANY (g.names)
+        JOIN pg_depend AS m ON m.classid = 'pg_proc'::regclass AND m.objid = f.oid AND m.deptype = 'e'
+        JOIN pg_extension AS e ON e.oid = m.refobjid AND e.extname IN ('pg_mint', 'uuid-ossp', 'pgcrypto', 'pg_uuidv7')
+        JOIN pg_depend AS u ON u.refclassid = m.classid AND u.refobjid = f.oid AND u.classid = 'pg_attrdef'::regclass
+        GROUP BY u.objid
+    ),
+    -- Columns of foreign keys, by the column that they refer to.
+    reference AS (
+        SELECT k.confrelid, b.attnum, array_agg(DISTINCT r.name) AS names,
+            array_agg(DISTINCT r.name) FILTER (WHERE a.attlen > 0 AND a.attlen < b.attlen) AS narrower
+        FROM pg_constraint AS k
+        CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) AS p (near, far)
+        JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = p.near
+        JOIN pg_attribute AS b ON b.attrelid = k.confrelid AND b.attnum = p.far
+        CROSS JOIN LATERAL format('%I.%I(%I)', n.nspname, c.relname, a.attname) AS r (name)
+        WHERE k.contype = 'f' AND k.conparentid = 0 GROUP BY k.confrelid, b.attnum
+    ),
+    -- As VACUUM and ANALYZE counted last; of partitions the sum. pg_total_relation_size() would wait for locks.
+    size AS (
+        SELECT CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid ELSE c.oid END AS relid,
+            sum(c.reltuples::numeric)::bigint AS rows, sum(c.relpages + coalesce(t.relpages, 0) + x.pages)::bigint
+                * current_setting('block_size')::bigint AS bytes FROM pg_class AS c
+        LEFT JOIN pg_class AS t ON t.oid = c.reltoastrelid
+        CROSS JOIN LATERAL (SELECT coalesce(sum(o.relpages), 0) FROM pg_index AS i
+            JOIN pg_class AS o ON o.oid = i.indexrelid WHERE i.indrelid IN (c.oid, c.reltoastrelid)) AS x (pages)
+        WHERE c.relkind = 'r' AND c.reltuples >= 0 GROUP BY 1
+    ),
+    candidate AS (
+        SELECT n.nspname, c.relname, a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity,
+            d.oid AS attrdef, d.adbin, EXISTS (SELECT FROM pg_index AS i
+                WHERE i.indrelid = c.oid AND i.indisunique AND i.indpred IS NULL
+                    AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])) AS is_key
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
+        WHERE c.relkind IN ('r', 'p', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+            AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname::text, 'pg_')
+            -- What the role may see: of schemas that it may use, the tables that it owns or has a privilege on.
+            AND has_schema_privilege(n.oid, 'USAGE') AND (pg_has_role(c.relowner, 'USAGE')
+                OR has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER')
+                OR has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))
+            AND NOT EXISTS (SELECT FROM pg_depend AS e
+                WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
+            AND NOT EXISTS (SELECT FROM pg_constraint AS k    -- families of user sequences, whose columns are sections
+                WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.conname ~ '^no_rows_in_[0-9]+_sections$')
+    )
+SELECT c.attrelid::regclass AS relation, c.attname AS column_name, format_type(c.atttypid, c.atttypmod) AS type_name,
+    left(x.text, 200) AS default_value, v.kind,
+    CASE WHEN g.has_layout THEN coalesce(substring(x.text FROM '''([^'']+)''::[^,''()]*snowflake_layout'),
+        CASE WHEN NOT g.is_computed THEN 'instagram' END) END AS layout,
+    CASE WHEN g.has_layout THEN
+        substring(x.text FROM 'snowflake_next_i[dn][(](?:[^()]*shard => )?([0-9]{1,10})[,)]')::bigint END AS shard,
+    s.seqrelid::regclass AS sequence,
+    CASE WHEN s.low < s.high THEN
+            round(100 * abs(s.next - CASE WHEN s.seqincrement > 0 THEN s.low ELSE s.high END) / (s.high - s.low), 2)
+        WHEN s.next IS NOT NULL THEN 100 END AS percent_used,
+    z.rows, z.bytes, r.names AS referenced_by, r.narrower FROM candidate AS c JOIN pg_type AS t ON t.oid = c.atttypid
+LEFT JOIN generated AS g ON g.attrdef = c.attrdef
+LEFT JOIN reference AS r ON r.confrelid = c.attrelid AND r.attnum = c.attnum LEFT JOIN size AS z ON z.relid = c.attrelid
+-- The sequence of the identity, or of the default, and what it can issue within the column. Its next value is NULL if
+-- the role may not read it, or another session has locked it.
+LEFT JOIN LATERAL (
+    SELECT q.seqrelid, q.seqincrement, CASE WHEN has_sequence_privilege(q.seqrelid, 'USAGE, SELECT') THEN
+            mint.leaf_max_id(q.seqrelid::regclass)::numeric END AS next,
+        greatest(q.seqmin, -m.most - 1)::numeric AS low, least(q.seqmax, m.most)::numeric AS high,
+        EXISTS (SELECT FROM pg_depend AS e WHERE e.classid = 'pg_class'::regclass AND e.objid = q.seqrelid
+            AND e.refclassid = e.classid AND e.refobjid = c.attrelid AND e.refobjsubid = c.attnum) AS is_owned
+    FROM pg_sequence AS q
+    CROSS JOIN (SELECT CASE WHEN t.typcategory = 'N' AND t.typlen IN (2, 4) THEN (1::bigint << 8 * t.typlen - 1) - 1 END
+        ) AS m (most) WHERE q.seqrelid IN (
+        SELECT e.objid FROM pg_depend AS e WHERE e.refclassid = 'pg_class'::regclass AND e.refobjid = c.attrelid
+            AND e.refobjsubid = c.attnum AND e.classid = 'pg_class'::regclass AND e.deptype = 'i'
+        UNION ALL SELECT e.refobjid FROM pg_depend AS e
+            WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = c.attrdef AND e.refclassid = 'pg_class'::regclass)
+    ORDER BY q.seqrelid LIMIT 1) AS s ON true
+CROSS JOIN LATERAL (SELECT mint.default_text(c.adbin, c.attrelid) AS text OFFSET 0) AS x
+-- The server's own functions are not in pg_depend, and they alone have names without a schema: outside of quotes.
+CROSS JOIN LATERAL (SELECT CASE WHEN c.attidentity <> '' THEN 'identity' ELSE coalesce(g.kind,
+    CASE substring(regexp_replace(x.text, '''[^'']*''|"[^"]*"', '', 'g')
+        FROM '(?:^|[^.$[:word:]])(nextval|gen_random_uuid|uuidv4|uuidv7)[(]')
+        WHEN 'nextval' THEN CASE WHEN s.is_owned THEN 'serial' ELSE 'sequence' END WHEN 'uuidv7' THEN 'uuid_v7'
+        WHEN 'uuidv4' THEN 'uuid_v4' WHEN 'gen_random_uuid' THEN 'uuid_v4' END) END AS kind OFFSET 0) AS v
+WHERE (c.is_key OR c.attrdef IS NOT NULL OR c.attidentity <> '')
+    AND (c.is_key OR v.kind IS NOT NULL OR s.seqrelid IS NOT NULL) ORDER BY c.nspname, c.relname, c.attnum;
+COMMENT ON VIEW mint.id_columns IS 'Shows the columns that are keys or whose defaults generate ids';
+GRANT SELECT ON mint.id_columns TO PUBLIC;
 
 -- Existing tables: partitions by time
 

@@ -30,7 +30,7 @@ CREATE TABLE link (id text PRIMARY KEY DEFAULT nano_id(), url text);
 CREATE TABLE short_link (id text PRIMARY KEY DEFAULT nano_id(10, '23456789abcdefghjkmnpqrstuvwxyz'), url text);
 CREATE TABLE loaded (id text PRIMARY KEY);
 INSERT INTO loaded VALUES ('V1StGXR8_Z5jdHi6B-myT'), ('IvJ0p8TrHgE3VzN5w-DkQ');
-SELECT relation, kind FROM mint.inventory() ORDER BY 1;
+SELECT relation, kind FROM mint.id_columns ORDER BY 1;
 
 SELECT provolatile, proisstrict, proparallel, procost, obj_description(oid) FROM pg_proc WHERE proname = 'nano_id';
 DROP TABLE link, short_link, loaded;

@@ -1,7 +1,5 @@
 //! Adoption: from the keys that tables have to ids of this extension, and back.
 
-pub mod audit;
 pub mod catalog;
 pub mod convert;
-pub mod inventory;
 pub mod mentions;

@@ -2,10 +2,8 @@
 
 mod changed_since;
 mod convert;
-mod inventory;
 mod load;
 mod meanings;
-mod mentions;
 mod online;
 mod script;
 mod shop;
