@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export SEEDS FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS CITUS NEIGHBORS
+export SEEDS FULL ONLY QUICK BENCH RIVALS DESTDIR HA CITUS NEIGHBORS
 
 .PHONY: all install uninstall installcheck clean help run stop test test-all drivers citus neighbors torture arm64 lint bench instructions docs \
 	expected package dist chroot
@@ -42,7 +42,7 @@ test: ## all tests on one PostgreSQL (PG=15, FULL=1), or ONLY=text: those with t
 test-all: ## most tests on PostgreSQL 15, those that depend on the version on 16 to 19 (FULL=1: all on each)
 	@$(TOOLS)/test_all.sh
 
-drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15, ROWS=100000 in converted tables)
+drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15)
 	@$(TOOLS)/drivers.sh "$(or $(PG_CONFIG),$(PG))"
 
 citus: ## a Citus cluster with pg_mint, a tour of it and its tests (CITUS=folder or archive of its source, PG=16 to 18, BENCH=1 to measure inserts and a day of a year)

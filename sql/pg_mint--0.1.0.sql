@@ -1132,78 +1132,6 @@ CREATE FUNCTION id_inspect(id objectid, nodes integer[] DEFAULT '{}') RETURNS TA
     STABLE STRICT PARALLEL SAFE COST 100 ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
 COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
 
--- Conversion: everybody may call these, which demand to own the table, and do all with the rights of its owner
-
-CREATE FUNCTION mint.convert(
-    table_name regclass, column_name text, new_default text, lock_timeout interval DEFAULT '10 s',
-    retries integer DEFAULT 3
-) RETURNS text
-    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_wrapper';
-COMMENT ON FUNCTION mint.convert(regclass, text, text, interval, integer) IS 'Makes a generator the default of a column and returns the statement that reverts it';
-
-CREATE FUNCTION mint.convert_plan(table_name regclass, column_name text, new_default text) RETURNS TABLE (
-    step integer, phase text, command text, object text, lock text, rewrites boolean, bytes bigint,
-    estimate interval, note text
-)
-    VOLATILE PARALLEL UNSAFE COST 10000 ROWS 20 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_plan_wrapper';
-COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Shows every statement that makes a generator the default of a column';
-
-CREATE FUNCTION mint.convert_revert(
-    table_name regclass, column_name text, lock_timeout interval DEFAULT '10 s', retries integer DEFAULT 3
-) RETURNS boolean
-    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_revert_wrapper';
-COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Restores the sequence or identity of a converted column and returns whether there was one';
-
-CREATE FUNCTION mint.conversions() RETURNS TABLE (
-    table_name regclass, column_name text, sequence regclass, kind text, last_value bigint, is_called boolean
-)
-    STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'conversions_wrapper';
-COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
-
-CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
-COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
-GRANT SELECT ON mint.conversions TO PUBLIC;
-
--- Partitions by time: encoders and decoders of pg_partman 5, which calls them by name with one argument. It reads bounds and
--- keys as text. A text that is too long for an id is cut, as the error repeats it.
-
-CREATE FUNCTION mint.snowflake_time_encoder(at pg_catalog.timestamptz, layout snowflake_layout DEFAULT 'instagram')
-RETURNS pg_catalog.text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN snowflake_min(at, layout)::pg_catalog.text;
-COMMENT ON FUNCTION mint.snowflake_time_encoder(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp as text, for pg_partman';
-
-CREATE FUNCTION mint.snowflake_time_decoder(id pg_catalog.text, layout snowflake_layout DEFAULT 'instagram')
-RETURNS pg_catalog.timestamptz
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN snowflake_time(
-        (CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END)::pg_catalog.int8,
-        layout
-    );
-COMMENT ON FUNCTION mint.snowflake_time_decoder(text, snowflake_layout) IS 'Returns the time of an id that is given as text, for pg_partman';
-
-CREATE FUNCTION mint.uuid_v7_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_v7_min(at)::pg_catalog.text;
-COMMENT ON FUNCTION mint.uuid_v7_time_encoder(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp as text, for pg_partman';
-
-CREATE FUNCTION mint.uuid_v7_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_v7_time(
-        (CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END)::pg_catalog.uuid
-    );
-COMMENT ON FUNCTION mint.uuid_v7_time_decoder(text) IS 'Returns the time of a UUID of version 7 that is given as text, for pg_partman';
-
-CREATE FUNCTION mint.ulid_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_to_ulid(ulid_min(at));
-COMMENT ON FUNCTION mint.ulid_time_encoder(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, for pg_partman';
-
-CREATE FUNCTION mint.ulid_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN ulid_time(id);
-COMMENT ON FUNCTION mint.ulid_time_decoder(text) IS 'Returns the time of a ULID, for pg_partman';
-
 -- Administration: state
 
 CREATE FUNCTION mint.lanes() RETURNS TABLE (
@@ -1532,6 +1460,145 @@ WHERE (c.is_key OR c.attrdef IS NOT NULL OR c.attidentity <> '')
     AND (c.is_key OR v.kind IS NOT NULL OR s.seqrelid IS NOT NULL) ORDER BY c.nspname, c.relname, c.attnum;
 COMMENT ON VIEW mint.id_columns IS 'Shows the columns that are keys or whose defaults generate ids';
 GRANT SELECT ON mint.id_columns TO PUBLIC;
+
+-- Existing tables: conversion
+
+CREATE FUNCTION mint.convert_plan(relation regclass, column_name text, new_default text)
+RETURNS TABLE (direction text, command text)
+    STABLE PARALLEL UNSAFE COST 1000 ROWS 2 LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off BEGIN ATOMIC
+    WITH RECURSIVE tree AS (
+        SELECT relation::oid AS oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
+    ), member AS (
+        -- The column in the table, its partitions and children, with the sequence of its identity or of its nextval().
+        SELECT c.oid = relation AS is_root, c.relname, c.relkind, c.relowner, c.relnamespace, a.attnum, a.atttypid,
+            a.attidentity, a.attgenerated, a.attidentity <> '' AND s.seq IS NOT NULL AS has_identity,
+            format('%I.%I', n.nspname, c.relname) AS name, quote_ident(a.attname) AS col,
+            CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0::oid) END AS old_default, s.* FROM tree AS t
+        JOIN pg_class AS c ON c.oid = t.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_attribute AS a
+            ON a.attrelid = c.oid AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+        LEFT JOIN LATERAL (
+            SELECT format('%I.%I', qn.nspname, qc.relname) AS seq, qc.relacl, q.* FROM pg_sequence AS q
+            JOIN pg_class AS qc ON qc.oid = q.seqrelid JOIN pg_namespace AS qn ON qn.oid = qc.relnamespace
+            WHERE q.seqrelid = coalesce(
+                (SELECT o.objid FROM pg_depend AS o WHERE o.classid = 'pg_class'::regclass AND o.deptype = 'i'
+                    AND o.refclassid = 'pg_class'::regclass AND o.refobjid = c.oid AND o.refobjsubid = a.attnum),
+                (SELECT o.refobjid FROM pg_depend AS o WHERE o.classid = 'pg_attrdef'::regclass AND o.objid = d.oid
+                    AND o.refclassid = 'pg_class'::regclass AND o.deptype = 'n'
+                    AND a.attgenerated = '' AND pg_get_expr(d.adbin, 0::oid) ~ '^nextval\(''[^()]*''::regclass\)$'))
+        ) AS s ON true
+    ), lowest AS (
+        -- The ids of a snowflake default with a literal layout begin here. The planner can evaluate the cast early.
+        SELECT @extschema@.snowflake_min(now(), CASE WHEN new_default
+                ~ '^([^(''$]+\.)?snowflake_next(_id|_in)?\([\w\s,.:=>]*(''[a-z][^''\\]*''[\w\s.:]*)?\)$'
+            THEN coalesce(substring(new_default FROM '''(.*)'''), 'instagram') END::@extschema@.snowflake_layout) AS id
+    ), refusal AS (
+        SELECT v.code, v.message, v.detail FROM (SELECT 1) AS one LEFT JOIN member AS m ON m.is_root
+        LEFT JOIN LATERAL (
+            SELECT p.relname FROM member AS p
+            WHERE p.old_default IS NOT NULL AND (p.attidentity <> '' OR m.attidentity <> '' AND m.relkind = 'p') LIMIT 1
+        ) AS odd ON true
+        LEFT JOIN LATERAL (
+            SELECT w.why FROM member AS p, LATERAL (SELECT CASE
+                WHEN p.relowner <> m.relowner OR NOT mint.keeps_names(p.relnamespace, m.relowner) THEN
+                    format('Another role owns %s or its schema.', p.name)
+                WHEN p.has_identity AND NOT has_schema_privilege(p.relowner, p.relnamespace, 'CREATE') THEN
+                    format('The owner of %s cannot create in its schema.', p.name)
+                WHEN p.has_identity AND NOT (has_sequence_privilege(p.seqrelid, 'USAGE, SELECT')
+                    AND has_sequence_privilege(p.relowner, p.seqrelid, 'SELECT')
+                    AND has_sequence_privilege(p.relowner, p.seqrelid, 'UPDATE')) THEN
+                    format('The current role or the owner lacks a privilege on sequence %s.', p.seq) END) AS w (why)
+            WHERE w.why IS NOT NULL LIMIT 1
+        ) AS denied ON true,
+        LATERAL (VALUES
+            (1, num_nulls(relation, column_name, new_default) > 0, '22004', 'arguments must not be null', NULL),
+            (2, m.name IS NULL, '42P01', format('relation with OID %s does not exist', relation::oid), NULL),
+            (3, m.relkind NOT IN ('r', 'p'), '42809', format('"%s" is not a table', m.relname), NULL),
+            (4, m.attnum IS NULL, '42703',
+                format('column "%s" of relation "%s" does not exist', left(column_name, 63), m.relname), NULL),
+            (5, m.attgenerated <> '', '0A000',
+                format('column "%s" of relation "%s" is a generated column', column_name, m.relname), NULL),
+            (6, m.atttypid NOT IN ('bigint'::regtype, 'uuid'::regtype), '0A000',
+                format('cannot convert column "%s" of relation "%s"', column_name, m.relname),
+                format('It is of type %s, not bigint or uuid.', format_type(m.atttypid, NULL))),
+            (7, odd.relname IS NOT NULL OR m.attidentity <> '' AND m.seq IS NULL, '0A000',
+                format('cannot convert column "%s" of relation "%s"', column_name, m.relname),
+                coalesce('Relation "' || odd.relname || '" has an identity and a default.', 'Its parent has it.')),
+            (8, new_default !~ '\S' OR new_default ~ '[;\n\r]', '22023',
+                'argument "new_default" must be one expression on one line', NULL),
+            (9, denied.why IS NOT NULL, '42501',
+                format('cannot convert column "%s" of relation "%s"', column_name, m.relname), denied.why)
+        ) AS v (n, is_so, code, message, detail) WHERE v.is_so ORDER BY v.n LIMIT 1
+    ), privilege AS (
+        -- Privileges on the sequence of an identity, and roles that have default privileges on new sequences.
+        SELECT m.name, m.seq, a.nth, a.privilege_type, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END AS option,
+            CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
+        FROM member AS m LEFT JOIN pg_default_acl AS p ON p.defaclrole = m.relowner AND p.defaclobjtype = 'S',
+        LATERAL (
+            SELECT * FROM aclexplode(coalesce(m.relacl, acldefault('s', m.relowner))) WITH ORDINALITY
+            UNION ALL SELECT d.grantor, d.grantee, NULL, false, NULL FROM aclexplode(p.defaclacl) AS d
+        ) AS a (grantor, grantee, privilege_type, is_grantable, nth)
+        WHERE m.has_identity AND (m.relacl IS NOT NULL OR p.oid IS NOT NULL)
+    ), step AS (
+        SELECT v.direction, v.n, m.name, NULL AS nth, v.command
+        FROM member AS m JOIN member AS r ON r.is_root CROSS JOIN lowest AS l,
+        LATERAL (SELECT format('ALTER TABLE %s ALTER COLUMN %s ', m.name, m.col) AS alter,
+            coalesce('SET DEFAULT ' || m.old_default, 'DROP DEFAULT') AS restore, m.seqincrement > 0 AS ascends,
+            has_sequence_privilege(m.relowner, m.seqrelid, 'SELECT')
+                AND has_sequence_privilege(m.relowner, m.seqrelid, 'UPDATE') AS owner_sets,
+            format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
+        LATERAL (VALUES
+            ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''),
+            ('both', 4, m.is_root, 'SET LOCAL row_security = off'),
+            -- Autovacuum gives way to this lock, which programs do not wait for. A policy must not hide the largest id.
+            ('both', 2, m.is_root, format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', m.name)),
+            ('both', 5, m.is_root, format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', m.name)),
+            ('both', 6, m.is_root, format('SELECT 1 / (pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user)'
+                '::int AS run_this_as_the_owner FROM pg_catalog.pg_class AS c WHERE c.oid = %L::pg_catalog.regclass', m.name)),
+            ('there', 7, m.is_root AND m.atttypid = 'bigint'::regtype,
+                format('SELECT 1 / ((t.id < d.id) IS NOT FALSE%s)::int AS new_ids_are_greater'
+                    ' FROM (SELECT pg_catalog.max(%s) FROM %s) AS t (id), (SELECT (%s)::bigint) AS d (id)',
+                    ' AND d.id >= ' || l.id, m.col, m.name, new_default)),
+            ('there', 8, m.has_identity, x.alter || 'DROP IDENTITY'),
+            ('there', 9, m.is_root, x.alter || 'SET DEFAULT ' || new_default),
+            ('back', 7, m.is_root, x.alter || x.restore),
+            ('back', 8, m.old_default IS DISTINCT FROM r.old_default,
+                format('ALTER TABLE IF EXISTS ONLY %s ALTER COLUMN %s %s', m.name, m.col, x.restore)),
+            ('back', 9, m.has_identity, x.alter || format('ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s START WITH %s'
+                ' INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %sCYCLE)',
+                CASE WHEN m.attidentity = 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, m.seq, m.seqstart, m.seqincrement,
+                m.seqmin, m.seqmax, m.seqcache, CASE WHEN m.seqcycle THEN '' ELSE 'NO ' END)),
+            ('back', 10, m.has_identity,
+                format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
+            ('back', 11, m.has_identity, x.setval || CASE WHEN m.has_identity THEN pg_sequence_last_value(m.seqrelid) END || ')'),
+            -- The ids of the table that the sequence could issue again; the ones of earlier snowflakes are left out.
+            ('back', 12, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
+                x.setval || format('m.id) FROM %s AS q, LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t'
+                ' WHERE %3$s BETWEEN %5$L AND %6$L%7$s) AS m (id) WHERE m.id %8$s q.last_value', m.seq,
+                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin, least(m.seqmax, l.id / 2),
+                CASE WHEN abs(m.seqincrement) > 1 THEN
+                    format(' AND (%s %% %L - q.last_value %% %2$L) %% %2$L = ''0''', m.col, m.seqincrement) END,
+                CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
+        ) AS v (direction, n, is_so, command) WHERE v.is_so
+        UNION ALL
+        SELECT 'back', 13, p.name, 0,
+            format('REVOKE ALL ON SEQUENCE %s FROM %s', p.seq, string_agg(DISTINCT p.role, ', '))
+        FROM privilege AS p GROUP BY p.name, p.seq
+        UNION ALL
+        SELECT 'back', 14, p.name, min(p.nth), format('GRANT %s ON SEQUENCE %s TO %s%s',
+            string_agg(DISTINCT p.privilege_type, ', '), p.seq, p.role, p.option)
+        FROM privilege AS p WHERE p.nth IS NOT NULL GROUP BY p.name, p.seq, p.role, p.option
+    )
+    -- One command, which is a transaction: with ON_ERROR_ROLLBACK, psql would run the statements behind one that fails.
+    SELECT d.direction, string_agg(s.command, E';\n' ORDER BY s.n, s.name, s.nth)
+    FROM (SELECT * FROM step WHERE NOT EXISTS (SELECT FROM refusal)
+        UNION ALL SELECT 'both', 0, NULL, NULL, mint.refuse(f.code, f.message, f.detail,
+            'See "Add ids to an existing table" in the documentation.') FROM refusal AS f) AS s
+    JOIN (VALUES ('there'), ('back')) AS d (direction) ON s.direction IN (d.direction, 'both')
+    WHERE s.command IS NOT NULL GROUP BY d.direction ORDER BY d.direction DESC;
+END;
+COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Returns the statements that change the default of a column, and those that restore it';
 
 -- Existing tables: partitions by time
 

@@ -1,12 +1,11 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
-//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers, `citus` takes them from a cluster; `inspect` says what an unknown id can be;
-//! `adopt` is for tables that exist already; `monitor` shows the state of all of it.
+//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers, `citus` takes them from a cluster;
+//! `inspect` says what an unknown id can be; `monitor` shows the state of all of it.
 
 use std::ffi::CStr;
 
-mod adopt;
 mod citus;
 mod codec;
 mod counter;

@@ -10,13 +10,12 @@
 //!
 //! Beside them are pure functions: ids as text ([`codec::text`], [`codec::ulid`], [`codec::typeid`]), hidden (`codec::conceal`, with
 //! the feature of that name), scattered ([`codec::scatter`], [`codec::auto_random`]), and the numbers of a
-//! [`counter::sequence_table`]. [`mod@family`] has every kind of id in a table, [`mod@inspect`]
-//! says what an unknown id can be, and [`adopt`] is for tables that exist already.
+//! [`counter::sequence_table`]. [`mod@family`] has every kind of id in a table, and [`mod@inspect`]
+//! says what an unknown id can be.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-pub mod adopt;
 mod atomic;
 pub mod bytes;
 pub mod ceiling;

@@ -2,10 +2,8 @@
 
 #[pgrx::pg_schema]
 mod tests {
-    use crate::pg::backend::deadline;
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     use crate::pg::backend::wait::WaitEvent;
-    use crate::pg::machine::clock;
     use crate::snowflake::lane::lanes;
     use mint_core::{BUILTINS, Layout};
     use pgrx::prelude::*;
@@ -47,18 +45,6 @@ mod tests {
             assert_eq!(sent, builtin.layout.to_bytes());
             assert_eq!(sent.len(), Layout::BYTES);
         }
-    }
-
-    /// A timer that ran out while nobody looked ends nothing that follows.
-    #[pg_test]
-    fn a_limit_ends_with_its_work() {
-        let work = || {
-            let until = clock::up() + 20_000;
-            while clock::up() < until {}
-            true
-        };
-        assert!(deadline::within(1_000, work, || false));
-        pgrx::check_for_interrupts!();
     }
 
     /// Sessions of two lanes must not wait for one cache line.

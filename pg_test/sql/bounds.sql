@@ -52,14 +52,6 @@ SELECT snowflake_span('30000 days');
 SELECT snowflake_span('1 day', 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z');
 SELECT snowflake_span(NULL, 'twitter') IS NULL AS unknown;
 
--- Encoders and decoders of pg_partman 5.
-SELECT mint.snowflake_time_encoder(at), mint.snowflake_time_decoder(mint.snowflake_time_encoder(at)) = at AS same,
-       mint.uuid_v7_time_encoder(at), mint.uuid_v7_time_decoder(mint.uuid_v7_time_encoder(at)) = at AS same,
-       mint.ulid_time_encoder(at), mint.ulid_time_decoder(mint.ulid_time_encoder(at)) = at AS same
-FROM (VALUES (timestamptz '2026-01-01'), (NULL)) t (at);
-SELECT mint.snowflake_time_decoder(mint.snowflake_time_encoder('2026-01-01', 'twitter'), 'twitter');
-SELECT mint.uuid_v7_time_decoder('not a uuid');
-
 -- Expression indexes and generated columns accept what only computes.
 CREATE TABLE shown (id bigint, at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);
 CREATE INDEX ON shown (snowflake_shard(id));

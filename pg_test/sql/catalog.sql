@@ -31,7 +31,7 @@ WHERE extname = 'pg_mint' AND NOT has_function_privilege('public', p.oid, 'EXECU
 SELECT oid::regoperator FROM pg_operator
 WHERE oprleft IN ('snowflake_layout'::regtype, 'objectid'::regtype) AND 0 IN (oprrest::oid, oprjoin::oid, oprnegate, oprcom);
 
--- No name clashes with those of PostgreSQL itself, but for min and max of another type, mint.version() and mint.convert().
+-- No name clashes with those of PostgreSQL itself, but for min and max of another type, and mint.version().
 SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace) ORDER BY 1;

@@ -12,8 +12,9 @@ SELECT extrelocatable, extconfig::regclass[], extcondition FROM pg_extension WHE
 SELECT o.type, o.identity, obj_description(objid, classid::regclass::name) AS comment FROM own, pg_identify_object(classid, objid, 0) o
 WHERE o.type NOT IN ('function', 'aggregate', 'type') ORDER BY o.type COLLATE "C", o.identity COLLATE "C";
 
--- What catalog.sql does not say of functions. One in SQL has its text in place of a symbol.
-SELECT p.oid::regprocedure AS function, prokind AS kind, lanname AS language, coalesce(pg_get_function_sqlbody(p.oid), prosrc) AS source,
+-- What catalog.sql does not say of functions. One in SQL has its text in place of a symbol, but for a long one.
+SELECT p.oid::regprocedure AS function, prokind AS kind, lanname AS language,
+       (SELECT CASE WHEN length(s) < 400 THEN s ELSE '...' END FROM coalesce(pg_get_function_sqlbody(p.oid), prosrc) AS s) AS source,
        prosecdef AS definer, proleakproof AS leakproof, proconfig AS settings, prosupport AS support, obj_description(p.oid, 'pg_proc') AS comment
 FROM own JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid JOIN pg_language l ON l.oid = prolang
 ORDER BY p.oid::regprocedure::text COLLATE "C";

@@ -206,12 +206,26 @@ SET TimeZone = 'Asia/Seoul';
 SELECT ulid_to_timestamp(timestamp_to_ulid('2023-03-10 12:00:49.111')) = '2023-03-10 12:00:49.111';
 RESET TimeZone;
 
+-- pg_partman 5: its encoders and decoders.
+CREATE SCHEMA coders;
+SET search_path = coders, public;
+\set ECHO none
+\set file :compat pg_partman.sql
+\i :file
+\set ECHO all
+SELECT snowflake_time_encoder(at), snowflake_time_decoder(snowflake_time_encoder(at)) = at AS same,
+       uuid_v7_time_encoder(at), uuid_v7_time_decoder(uuid_v7_time_encoder(at)) = at AS same,
+       ulid_time_encoder(at), ulid_time_decoder(ulid_time_encoder(at)) = at AS same
+FROM (VALUES (timestamptz '2026-01-01Z'), (NULL)) t (at);
+SELECT snowflake_time_decoder(snowflake_time_encoder('2026-01-01Z', 'twitter'), 'twitter');
+SELECT uuid_v7_time_decoder('not a uuid');
+
 -- Each has a comment, and what it promises. Those of pg_catalog keep theirs.
 RESET search_path;
 SELECT p.oid::regprocedure AS function, provolatile, proisstrict, proparallel, procost
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid ''of'' "18" %I $$', 'snowflake', 'pgx_ulid') AND obj_description(p.oid) ~ '^(As|Refused)' ORDER BY nspname, proname, p.oid::regprocedure::text;
+WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid ''of'' "18" %I $$', 'snowflake', 'pgx_ulid', 'coders') AND obj_description(p.oid) ~ '^(As|Refused|Returns)' ORDER BY nspname, proname, p.oid::regprocedure::text;
 SELECT oid::regprocedure, obj_description(oid) FROM pg_proc WHERE oid IN ('pg_catalog.nextval(regclass)'::regprocedure, 'pg_catalog.currval(regclass)'::regprocedure);
 SET client_min_messages = warning;
-DROP SCHEMA uuidv7, uuid_ossp, "uuid 'of' ""18"" %I $$", snowflake, pgx_ulid CASCADE;
+DROP SCHEMA uuidv7, uuid_ossp, "uuid 'of' ""18"" %I $$", snowflake, pgx_ulid, coders CASCADE;
 DROP EXTENSION pg_mint;

@@ -7,10 +7,9 @@
 # folders or of Debian. What cannot be installed is skipped, with the reason: so they
 # are no part of the short form of make test. The results must be the rows of
 # docs/reference/tested-programs.md; --accept writes them there. The last line is the
-# total. ROWS is the size of the tables that are converted: see under_load.sh.
+# total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-. "$TOOLS/under_load.sh"
 
 accept=
 if [ "${1:-}" = --accept ]; then accept=1; shift; fi

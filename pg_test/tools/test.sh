@@ -76,7 +76,7 @@ cluster() {
 # features that older ones lack.
 SOME_STORIES="ids::crash ids::recovery ids::shared_memory ids::standby ids::transactions ids::upgrade
     environment::catalog environment::dumps environment::image_volume environment::updates
-    counter::commit_order counter::restarts hostile::overloads managed:: monitor::waits planner::differences planner::plans
+    counter::commit_order counter::restarts existing:: managed:: monitor::waits planner::differences planner::plans
     registry::members registry::replication registry::trust servers::replicated_sequences uuid:: readme::"
 FEW_STORIES="ids::crash ids::recovery ids::upgrade"
 # These take longest, and depend on it least: faults between servers, and messages of any length.

@@ -57,7 +57,7 @@ CREATE FUNCTION convert_sequence_to_snowflake(sequence pg_catalog.regclass) RETU
     AS $$
 BEGIN
     RAISE EXCEPTION 'converting a sequence to snowflakes is not supported'
-        USING ERRCODE = 'feature_not_supported', HINT = 'Use mint.convert(), or ALTER TABLE ... ALTER COLUMN ... SET DEFAULT snowflake_next(''pgedge'').';
+        USING ERRCODE = 'feature_not_supported', HINT = 'Use mint.convert_plan(), or ALTER TABLE ... ALTER COLUMN ... SET DEFAULT snowflake_next(''pgedge'').';
 END
 $$;
 
@@ -66,7 +66,7 @@ CREATE FUNCTION convert_column_to_int8(relation pg_catalog.regclass, attribute p
     AS $$
 BEGIN
     RAISE EXCEPTION 'converting a column to bigint is not supported'
-        USING ERRCODE = 'feature_not_supported', HINT = 'Use the script of mint.convert_plan().';
+        USING ERRCODE = 'feature_not_supported', HINT = 'Use the procedure of "Add ids to an existing table" in the documentation.';
 END
 $$;
 

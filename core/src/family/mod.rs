@@ -1,7 +1,6 @@
-//! The kinds of ids: what reads an id of each, and what generates one.
+//! The kinds of ids, and what reads an id of each.
 //!
-//! All that lists kinds of ids goes through [`FAMILIES`]: `id_inspect`, and the inventory by defaults and by texts. A new family is
-//! a file here with its reader, and an entry in that table. A new built-in layout is read without either.
+//! `id_inspect` goes through [`FAMILIES`]. A new family is a file here with its reader, and an entry in that table. A new built-in layout is read without either.
 
 mod cockroachdb;
 pub mod inspect;
@@ -13,7 +12,6 @@ mod text;
 mod usual;
 pub mod uuid;
 
-use crate::clock::Micros;
 use library::{atproto, cuid, firebase, ksuid, nanoid, xid};
 use reading::{Context, Input, Reading};
 
@@ -42,8 +40,6 @@ pub struct Family {
     pub stored: Stored,
     /// An id that breaks a rule of the family has no reading.
     pub read: Reader,
-    /// The functions of pg_mint that return a new id.
-    pub generators: &'static [&'static str],
 }
 
 /// Every family, the more common one first: the order of readings that are equally likely.
@@ -53,125 +49,89 @@ pub static FAMILIES: [Family; 15] = [
         example: "01890a5d-ac96-774b-bcce-b302099a8057",
         stored: Stored::Uuid,
         read: uuid::uuid,
-        generators: &[
-            "uuid_v1", "uuid_v2", "uuid_v4", "uuid_v6", "uuid_v7", "uuid_v7_in",
-        ],
     },
     Family {
         name: "ulid",
         example: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
         stored: Stored::Text,
         read: uuid::ulid,
-        generators: &["ulid"],
     },
     Family {
         name: "typeid",
         example: "user_01h455vb4pex5vsknk084sn02q",
         stored: Stored::Text,
         read: uuid::typeid,
-        generators: &["typeid"],
     },
     Family {
         name: "objectid",
         example: "507f1f77bcf86cd799439011",
         stored: Stored::Text,
         read: objectid::objectid,
-        generators: &["objectid", "objectid_legacy"],
     },
     Family {
         name: "ksuid",
         example: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
         stored: Stored::Text,
         read: ksuid::ksuid,
-        generators: &[],
     },
     Family {
         name: "xid",
         example: "9m4e2mr0ui3e8a215n4g",
         stored: Stored::Text,
         read: xid::xid,
-        generators: &[],
     },
     Family {
         name: "cuid",
         example: "cjld2cjxh0000qzrmn831i7rn",
         stored: Stored::Text,
         read: cuid::cuid,
-        generators: &[],
     },
     Family {
         name: "firebase",
         example: "-JhLeOlGIEjaIOFHR0xd",
         stored: Stored::Text,
         read: firebase::firebase,
-        generators: &[],
     },
     Family {
         name: "atproto",
         example: "3jzfcijpj2z2a",
         stored: Stored::Text,
         read: atproto::atproto,
-        generators: &[],
     },
     Family {
         name: "unix",
         example: "1700000000",
         stored: Stored::Number,
         read: number::unix,
-        generators: &[],
     },
     Family {
         name: "snowflake",
         example: "850007368138018817",
         stored: Stored::Number,
         read: number::snowflake,
-        generators: &[
-            "snowflake_next_id", "snowflake_next", "snowflake_next_in", "snowflake_next_own_in",
-        ],
     },
     Family {
         name: "cockroachdb",
         example: "469048192112197633",
         stored: Stored::Number,
         read: cockroachdb::cockroachdb,
-        generators: &[],
     },
     Family {
         name: "integer",
         example: "42",
         stored: Stored::Number,
         read: number::integer,
-        generators: &["segment_next", "ticket_next"],
     },
     Family {
         name: "nanoid",
         example: "V1StGXR8_Z5jdHi6B-myT",
         stored: Stored::Text,
         read: nanoid::nanoid,
-        generators: &["nano_id"],
     },
     Family {
         name: "cuid2",
         example: "tz4a98xxat96iws9zmbrgj3a",
         stored: Stored::Text,
         read: cuid::cuid2,
-        generators: &[],
     },
 ];
-
-/// Returns the family of which a function of pg_mint generates ids.
-#[must_use]
-pub fn of_generator(function: &str) -> Option<&'static Family> {
-    FAMILIES
-        .iter()
-        .find(|family| family.generators.contains(&function))
-}
-
-/// Returns the first family that a text is of; none if it is not one, or a number.
-#[must_use]
-pub fn of_text(text: &[u8], now: Micros) -> Option<&'static Family> {
-    let context = Context { now, nodes: &[] };
-    FAMILIES.iter().find(|family| {
-        family.stored != Stored::Number && !(family.read)(&Input::Text(text), &context).is_empty()
-    })
-}

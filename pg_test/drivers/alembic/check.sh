@@ -15,4 +15,3 @@ point "schema check again" alembic check
 sql "ALTER TABLE message ALTER id SET DEFAULT snowflake_next_id(6)"
 point "sees the default of another shard" found "modify_default', None, 'message"
 
-. ./shop.sh

@@ -14,4 +14,3 @@ only_mine() {
 }
 point "inspectdb" only_mine
 point "inspectdb with views" only_mine --include-views
-. ./shop.sh

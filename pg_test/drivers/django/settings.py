@@ -9,5 +9,5 @@ DATABASES = {
         "PORT": os.environ["PGPORT"],
     }
 }
-INSTALLED_APPS = ["ids", "shop"]
+INSTALLED_APPS = ["ids"]
 USE_TZ = True

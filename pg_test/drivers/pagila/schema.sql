@@ -1,6 +1,6 @@
 -- An excerpt of pagila-schema.sql of Pagila, https://github.com/devrimgunduz/pagila at eddcfc4, under the license of LICENSE.txt.
--- Left out are owners, film_embedding, and the partitions of payment after March 2022; gen_random_uuid() stands for uuidv7(), and
--- STORED for VIRTUAL, which PostgreSQL 15 does not have.
+-- Left out are owners, functions that nothing else uses, film_embedding, and the partitions of payment after March 2022;
+-- gen_random_uuid() stands for uuidv7(), and STORED for VIRTUAL, which PostgreSQL 15 does not have.
 SET check_function_bodies = false;
 
 CREATE TYPE public.mpaa_rating AS ENUM (
@@ -24,120 +24,6 @@ SELECT CASE
 END
 $_$;
 
-CREATE FUNCTION public.film_in_stock(p_film_id integer, p_store_id integer, OUT p_film_count integer) RETURNS SETOF integer
-    LANGUAGE sql
-    AS $_$
-     SELECT inventory_id
-     FROM inventory
-     WHERE film_id = $1
-     AND store_id = $2
-     AND inventory_in_stock(inventory_id);
-$_$;
-
-CREATE FUNCTION public.film_not_in_stock(p_film_id integer, p_store_id integer, OUT p_film_count integer) RETURNS SETOF integer
-    LANGUAGE sql
-    AS $_$
-    SELECT inventory_id
-    FROM inventory
-    WHERE film_id = $1
-    AND store_id = $2
-    AND NOT inventory_in_stock(inventory_id);
-$_$;
-
-CREATE FUNCTION public.get_customer_balance(p_customer_id integer, p_effective_date timestamp with time zone) RETURNS numeric
-    LANGUAGE plpgsql
-    AS $$
-       --#OK, WE NEED TO CALCULATE THE CURRENT BALANCE GIVEN A CUSTOMER_ID AND A DATE
-       --#THAT WE WANT THE BALANCE TO BE EFFECTIVE FOR. THE BALANCE IS:
-       --#   1) RENTAL FEES FOR ALL PREVIOUS RENTALS
-       --#   2) ONE DOLLAR FOR EVERY DAY THE PREVIOUS RENTALS ARE OVERDUE
-       --#   3) IF A FILM IS MORE THAN RENTAL_DURATION * 2 OVERDUE, CHARGE THE REPLACEMENT_COST
-       --#   4) SUBTRACT ALL PAYMENTS MADE BEFORE THE DATE SPECIFIED
-DECLARE
-    v_rentfees DECIMAL(5,2); --#FEES PAID TO RENT THE VIDEOS INITIALLY
-    v_overfees INTEGER;      --#LATE FEES FOR PRIOR RENTALS
-    v_payments DECIMAL(5,2); --#SUM OF PAYMENTS MADE PREVIOUSLY
-BEGIN
-    SELECT COALESCE(SUM(film.rental_rate),0) INTO v_rentfees
-    FROM film, inventory, rental
-    WHERE film.film_id = inventory.film_id
-      AND inventory.inventory_id = rental.inventory_id
-      AND rental.rental_date <= p_effective_date
-      AND rental.customer_id = p_customer_id;
-
-    SELECT COALESCE(SUM(IF((rental.return_date - rental.rental_date) > (film.rental_duration * '1 day'::interval),
-        ((rental.return_date - rental.rental_date) - (film.rental_duration * '1 day'::interval)),0)),0) INTO v_overfees
-    FROM rental, inventory, film
-    WHERE film.film_id = inventory.film_id
-      AND inventory.inventory_id = rental.inventory_id
-      AND rental.rental_date <= p_effective_date
-      AND rental.customer_id = p_customer_id;
-
-    SELECT COALESCE(SUM(payment.amount),0) INTO v_payments
-    FROM payment
-    WHERE payment.payment_date <= p_effective_date
-    AND payment.customer_id = p_customer_id;
-
-    RETURN v_rentfees + v_overfees - v_payments;
-END
-$$;
-
-CREATE FUNCTION public.inventory_held_by_customer(p_inventory_id integer) RETURNS integer
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    v_customer_id INTEGER;
-BEGIN
-
-  SELECT customer_id INTO v_customer_id
-  FROM rental
-  WHERE return_date IS NULL
-  AND inventory_id = p_inventory_id;
-
-  RETURN v_customer_id;
-END $$;
-
-CREATE FUNCTION public.inventory_in_stock(p_inventory_id integer) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    v_rentals INTEGER;
-    v_out     INTEGER;
-BEGIN
-    -- AN ITEM IS IN-STOCK IF THERE ARE EITHER NO ROWS IN THE rental TABLE
-    -- FOR THE ITEM OR ALL ROWS HAVE return_date POPULATED
-
-    SELECT count(*) INTO v_rentals
-    FROM rental
-    WHERE inventory_id = p_inventory_id;
-
-    IF v_rentals = 0 THEN
-      RETURN TRUE;
-    END IF;
-
-    SELECT COUNT(rental_id) INTO v_out
-    FROM inventory LEFT JOIN rental USING(inventory_id)
-    WHERE inventory.inventory_id = p_inventory_id
-    AND rental.return_date IS NULL;
-
-    IF v_out > 0 THEN
-      RETURN FALSE;
-    ELSE
-      RETURN TRUE;
-    END IF;
-END $$;
-
-CREATE FUNCTION public.last_day(timestamp with time zone) RETURNS date
-    LANGUAGE sql IMMUTABLE STRICT
-    AS $_$
-  SELECT CASE
-    WHEN EXTRACT(MONTH FROM $1) = 12 THEN
-      (((EXTRACT(YEAR FROM $1) + 1) operator(pg_catalog.||) '-01-01')::date - INTERVAL '1 day')::date
-    ELSE
-      ((EXTRACT(YEAR FROM $1) operator(pg_catalog.||) '-' operator(pg_catalog.||) (EXTRACT(MONTH FROM $1) + 1) operator(pg_catalog.||) '-01')::date - INTERVAL '1 day')::date
-    END
-$_$;
-
 CREATE FUNCTION public.last_updated() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -145,13 +31,7 @@ BEGIN
     NEW.last_update = CURRENT_TIMESTAMP;
     RETURN NEW;
 END $$;
-
-CREATE SEQUENCE public.customer_customer_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.customer_customer_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 SET default_tablespace = '';
 
@@ -171,74 +51,11 @@ CREATE TABLE public.customer (
     uuid uuid DEFAULT gen_random_uuid() NOT NULL
 );
 
-CREATE FUNCTION public.rewards_report(min_monthly_purchases integer, min_dollar_amount_purchased numeric) RETURNS SETOF public.customer
-    LANGUAGE plpgsql SECURITY DEFINER
-    AS $_$
-DECLARE
-    last_month_start DATE;
-    last_month_end DATE;
-rr RECORD;
-tmpSQL TEXT;
-BEGIN
-
-    /* Some sanity checks... */
-    IF min_monthly_purchases = 0 THEN
-        RAISE EXCEPTION 'Minimum monthly purchases parameter must be > 0';
-    END IF;
-    IF min_dollar_amount_purchased = 0.00 THEN
-        RAISE EXCEPTION 'Minimum monthly dollar amount purchased parameter must be > $0.00';
-    END IF;
-
-    last_month_start := CURRENT_DATE - '3 month'::interval;
-    last_month_start := to_date((extract(YEAR FROM last_month_start) || '-' || extract(MONTH FROM last_month_start) || '-01'),'YYYY-MM-DD');
-    last_month_end := LAST_DAY(last_month_start);
-
-    /*
-    Create a temporary storage area for Customer IDs.
-    */
-    CREATE TEMPORARY TABLE tmpCustomer (customer_id INTEGER NOT NULL PRIMARY KEY);
-
-    /*
-    Find all customers meeting the monthly purchase requirements
-    */
-
-    tmpSQL := 'INSERT INTO tmpCustomer (customer_id)
-        SELECT p.customer_id
-        FROM payment AS p
-        WHERE DATE(p.payment_date) BETWEEN '||quote_literal(last_month_start) ||' AND '|| quote_literal(last_month_end) || '
-        GROUP BY customer_id
-        HAVING SUM(p.amount) > '|| min_dollar_amount_purchased || '
-        AND COUNT(customer_id) > ' ||min_monthly_purchases ;
-
-    EXECUTE tmpSQL;
-
-    /*
-    Output ALL customer information of matching rewardees.
-    Customize output as needed.
-    */
-    FOR rr IN EXECUTE 'SELECT c.* FROM tmpCustomer AS t INNER JOIN customer AS c ON t.customer_id = c.customer_id' LOOP
-        RETURN NEXT rr;
-    END LOOP;
-
-    /* Clean up */
-    tmpSQL := 'DROP TABLE tmpCustomer';
-    EXECUTE tmpSQL;
-
-RETURN;
-END
-$_$;
-
 CREATE AGGREGATE public.group_concat(text) (
     SFUNC = public._group_concat,
     STYPE = text
 );
-
-CREATE SEQUENCE public.actor_actor_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.actor_actor_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.actor (
     actor_id integer DEFAULT nextval('public.actor_actor_id_seq'::regclass) NOT NULL,
@@ -246,26 +63,14 @@ CREATE TABLE public.actor (
     last_name text NOT NULL,
     last_update timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.category_category_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.category_category_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.category (
     category_id integer DEFAULT nextval('public.category_category_id_seq'::regclass) NOT NULL,
     name text NOT NULL,
     last_update timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.film_film_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.film_film_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.film (
     film_id integer DEFAULT nextval('public.film_film_id_seq'::regclass) NOT NULL,
@@ -312,13 +117,7 @@ CREATE VIEW public.actor_info AS
      LEFT JOIN public.film_category fc ON ((fa.film_id = fc.film_id)))
      LEFT JOIN public.category c ON ((fc.category_id = c.category_id)))
   GROUP BY a.actor_id, a.first_name, a.last_name;
-
-CREATE SEQUENCE public.address_address_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.address_address_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.address (
     address_id integer DEFAULT nextval('public.address_address_id_seq'::regclass) NOT NULL,
@@ -330,13 +129,7 @@ CREATE TABLE public.address (
     phone text NOT NULL,
     last_update timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.city_city_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.city_city_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.city (
     city_id integer DEFAULT nextval('public.city_city_id_seq'::regclass) NOT NULL,
@@ -344,13 +137,7 @@ CREATE TABLE public.city (
     country_id integer NOT NULL,
     last_update timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.country_country_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.country_country_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.country (
     country_id integer DEFAULT nextval('public.country_country_id_seq'::regclass) NOT NULL,
@@ -391,13 +178,7 @@ CREATE VIEW public.film_list AS
      JOIN public.film_actor ON ((film.film_id = film_actor.film_id)))
      JOIN public.actor ON ((film_actor.actor_id = actor.actor_id)))
   GROUP BY film.film_id, film.title, film.description, category.name, film.rental_rate, film.length, film.rating;
-
-CREATE SEQUENCE public.inventory_inventory_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.inventory_inventory_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.inventory (
     inventory_id integer DEFAULT nextval('public.inventory_inventory_id_seq'::regclass) NOT NULL,
@@ -405,13 +186,7 @@ CREATE TABLE public.inventory (
     store_id integer NOT NULL,
     last_update timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.language_language_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.language_language_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.language (
     language_id integer DEFAULT nextval('public.language_language_id_seq'::regclass) NOT NULL,
@@ -434,13 +209,7 @@ CREATE VIEW public.nicer_but_slower_film_list AS
      JOIN public.film_actor ON ((film.film_id = film_actor.film_id)))
      JOIN public.actor ON ((film_actor.actor_id = actor.actor_id)))
   GROUP BY film.film_id, film.title, film.description, category.name, film.rental_rate, film.length, film.rating;
-
-CREATE SEQUENCE public.payment_payment_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.payment_payment_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.payment (
     payment_id integer DEFAULT nextval('public.payment_payment_id_seq'::regclass) NOT NULL,
@@ -483,13 +252,7 @@ CREATE TABLE public.payment_p2022_03 (
     payment_date timestamp with time zone NOT NULL,
     uuid uuid DEFAULT gen_random_uuid() NOT NULL
 );
-
-CREATE SEQUENCE public.rental_rental_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.rental_rental_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.rental (
     rental_id integer DEFAULT nextval('public.rental_rental_id_seq'::regclass) NOT NULL,
@@ -526,13 +289,7 @@ CREATE VIEW public.sales_by_film_category AS
      JOIN public.category c ON ((fc.category_id = c.category_id)))
   GROUP BY c.name
   ORDER BY (sum(p.amount)) DESC;
-
-CREATE SEQUENCE public.staff_staff_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.staff_staff_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.staff (
     staff_id integer DEFAULT nextval('public.staff_staff_id_seq'::regclass) NOT NULL,
@@ -547,13 +304,7 @@ CREATE TABLE public.staff (
     last_update timestamp with time zone DEFAULT now() NOT NULL,
     picture bytea
 );
-
-CREATE SEQUENCE public.store_store_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE SEQUENCE public.store_store_id_seq START WITH 1 INCREMENT BY 1 NO MINVALUE NO MAXVALUE CACHE 1;
 
 CREATE TABLE public.store (
     store_id integer DEFAULT nextval('public.store_store_id_seq'::regclass) NOT NULL,
@@ -590,218 +341,131 @@ CREATE VIEW public.staff_list AS
      JOIN public.address a ON ((s.address_id = a.address_id)))
      JOIN public.city ON ((a.city_id = city.city_id)))
      JOIN public.country ON ((city.country_id = country.country_id)));
-
 ALTER TABLE ONLY public.payment ATTACH PARTITION public.payment_p2022_01 FOR VALUES FROM ('2022-01-01 00:00:00+00') TO ('2022-02-01 00:00:00+00');
-
 ALTER TABLE ONLY public.payment ATTACH PARTITION public.payment_p2022_02 FOR VALUES FROM ('2022-02-01 00:00:00+00') TO ('2022-03-01 00:00:00+00');
-
 ALTER TABLE ONLY public.payment ATTACH PARTITION public.payment_p2022_03 FOR VALUES FROM ('2022-03-01 00:00:00+00') TO ('2022-04-01 01:00:00+01');
-
 ALTER TABLE ONLY public.actor
     ADD CONSTRAINT actor_pkey PRIMARY KEY (actor_id);
-
 ALTER TABLE ONLY public.address
     ADD CONSTRAINT address_pkey PRIMARY KEY (address_id);
-
 ALTER TABLE ONLY public.category
     ADD CONSTRAINT category_pkey PRIMARY KEY (category_id);
-
 ALTER TABLE ONLY public.city
     ADD CONSTRAINT city_pkey PRIMARY KEY (city_id);
-
 ALTER TABLE ONLY public.country
     ADD CONSTRAINT country_pkey PRIMARY KEY (country_id);
-
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_pkey PRIMARY KEY (customer_id);
-
 ALTER TABLE ONLY public.film_actor
     ADD CONSTRAINT film_actor_pkey PRIMARY KEY (actor_id, film_id);
-
 ALTER TABLE ONLY public.film_category
     ADD CONSTRAINT film_category_pkey PRIMARY KEY (film_id, category_id);
-
 ALTER TABLE ONLY public.film
     ADD CONSTRAINT film_pkey PRIMARY KEY (film_id);
-
 ALTER TABLE ONLY public.inventory
     ADD CONSTRAINT inventory_pkey PRIMARY KEY (inventory_id);
-
 ALTER TABLE ONLY public.language
     ADD CONSTRAINT language_pkey PRIMARY KEY (language_id);
-
 ALTER TABLE ONLY public.rental
     ADD CONSTRAINT rental_pkey PRIMARY KEY (rental_id);
-
 ALTER TABLE ONLY public.staff
     ADD CONSTRAINT staff_pkey PRIMARY KEY (staff_id);
-
 ALTER TABLE ONLY public.store
     ADD CONSTRAINT store_pkey PRIMARY KEY (store_id);
-
 CREATE INDEX film_fulltext_idx ON public.film USING gist (fulltext);
-
 CREATE INDEX idx_actor_last_name ON public.actor USING btree (last_name);
-
 CREATE INDEX idx_fk_address_id ON public.customer USING btree (address_id);
-
 CREATE INDEX idx_fk_city_id ON public.address USING btree (city_id);
-
 CREATE INDEX idx_fk_country_id ON public.city USING btree (country_id);
-
 CREATE INDEX idx_fk_film_id ON public.film_actor USING btree (film_id);
-
 CREATE INDEX idx_fk_inventory_id ON public.rental USING btree (inventory_id);
-
 CREATE INDEX idx_fk_language_id ON public.film USING btree (language_id);
-
 CREATE INDEX idx_fk_original_language_id ON public.film USING btree (original_language_id);
-
 CREATE INDEX idx_fk_payment_p2022_01_customer_id ON public.payment_p2022_01 USING btree (customer_id);
-
 CREATE INDEX idx_fk_payment_p2022_01_staff_id ON public.payment_p2022_01 USING btree (staff_id);
-
 CREATE INDEX idx_fk_payment_p2022_02_customer_id ON public.payment_p2022_02 USING btree (customer_id);
-
 CREATE INDEX idx_fk_payment_p2022_02_staff_id ON public.payment_p2022_02 USING btree (staff_id);
-
 CREATE INDEX idx_fk_payment_p2022_03_customer_id ON public.payment_p2022_03 USING btree (customer_id);
-
 CREATE INDEX idx_fk_payment_p2022_03_staff_id ON public.payment_p2022_03 USING btree (staff_id);
-
 CREATE INDEX idx_fk_store_id ON public.customer USING btree (store_id);
-
 CREATE INDEX idx_last_name ON public.customer USING btree (last_name);
-
 CREATE INDEX idx_store_id_film_id ON public.inventory USING btree (store_id, film_id);
-
 CREATE INDEX idx_title ON public.film USING btree (title);
-
 CREATE UNIQUE INDEX idx_unq_manager_staff_id ON public.store USING btree (manager_staff_id);
-
 CREATE UNIQUE INDEX idx_unq_rental_rental_date_inventory_id_customer_id ON public.rental USING btree (rental_date, inventory_id, customer_id);
-
 CREATE INDEX payment_p2022_01_customer_id_idx ON public.payment_p2022_01 USING btree (customer_id);
-
 CREATE INDEX payment_p2022_02_customer_id_idx ON public.payment_p2022_02 USING btree (customer_id);
-
 CREATE INDEX payment_p2022_03_customer_id_idx ON public.payment_p2022_03 USING btree (customer_id);
-
 CREATE UNIQUE INDEX rental_category ON public.rental_by_category USING btree (category);
-
 CREATE UNIQUE INDEX customer_uuid_key ON public.customer USING btree (uuid);
-
 CREATE UNIQUE INDEX rental_uuid_key ON public.rental USING btree (uuid);
-
 CREATE UNIQUE INDEX payment_uuid_key ON public.payment USING btree (uuid, payment_date);
-
 CREATE TRIGGER film_fulltext_trigger BEFORE INSERT OR UPDATE ON public.film FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger('fulltext', 'pg_catalog.english', 'title', 'description');
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.actor FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.address FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.category FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.city FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.country FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.customer FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.film FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.film_actor FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.film_category FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.inventory FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.language FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.rental FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.staff FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 CREATE TRIGGER last_updated BEFORE UPDATE ON public.store FOR EACH ROW EXECUTE FUNCTION public.last_updated();
-
 ALTER TABLE ONLY public.address
     ADD CONSTRAINT address_city_id_fkey FOREIGN KEY (city_id) REFERENCES public.city(city_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.city
     ADD CONSTRAINT city_country_id_fkey FOREIGN KEY (country_id) REFERENCES public.country(country_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_address_id_fkey FOREIGN KEY (address_id) REFERENCES public.address(address_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.customer
     ADD CONSTRAINT customer_store_id_fkey FOREIGN KEY (store_id) REFERENCES public.store(store_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film_actor
     ADD CONSTRAINT film_actor_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES public.actor(actor_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film_actor
     ADD CONSTRAINT film_actor_film_id_fkey FOREIGN KEY (film_id) REFERENCES public.film(film_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film_category
     ADD CONSTRAINT film_category_category_id_fkey FOREIGN KEY (category_id) REFERENCES public.category(category_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film_category
     ADD CONSTRAINT film_category_film_id_fkey FOREIGN KEY (film_id) REFERENCES public.film(film_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film
     ADD CONSTRAINT film_language_id_fkey FOREIGN KEY (language_id) REFERENCES public.language(language_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.film
     ADD CONSTRAINT film_original_language_id_fkey FOREIGN KEY (original_language_id) REFERENCES public.language(language_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.inventory
     ADD CONSTRAINT inventory_film_id_fkey FOREIGN KEY (film_id) REFERENCES public.film(film_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.inventory
     ADD CONSTRAINT inventory_store_id_fkey FOREIGN KEY (store_id) REFERENCES public.store(store_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.payment_p2022_01
     ADD CONSTRAINT payment_p2022_01_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(customer_id);
-
 ALTER TABLE ONLY public.payment_p2022_01
     ADD CONSTRAINT payment_p2022_01_rental_id_fkey FOREIGN KEY (rental_id) REFERENCES public.rental(rental_id);
-
 ALTER TABLE ONLY public.payment_p2022_01
     ADD CONSTRAINT payment_p2022_01_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(staff_id);
-
 ALTER TABLE ONLY public.payment_p2022_02
     ADD CONSTRAINT payment_p2022_02_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(customer_id);
-
 ALTER TABLE ONLY public.payment_p2022_02
     ADD CONSTRAINT payment_p2022_02_rental_id_fkey FOREIGN KEY (rental_id) REFERENCES public.rental(rental_id);
-
 ALTER TABLE ONLY public.payment_p2022_02
     ADD CONSTRAINT payment_p2022_02_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(staff_id);
-
 ALTER TABLE ONLY public.payment_p2022_03
     ADD CONSTRAINT payment_p2022_03_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(customer_id);
-
 ALTER TABLE ONLY public.payment_p2022_03
     ADD CONSTRAINT payment_p2022_03_rental_id_fkey FOREIGN KEY (rental_id) REFERENCES public.rental(rental_id);
-
 ALTER TABLE ONLY public.payment_p2022_03
     ADD CONSTRAINT payment_p2022_03_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(staff_id);
-
 ALTER TABLE ONLY public.rental
     ADD CONSTRAINT rental_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(customer_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.rental
     ADD CONSTRAINT rental_inventory_id_fkey FOREIGN KEY (inventory_id) REFERENCES public.inventory(inventory_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.rental
     ADD CONSTRAINT rental_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(staff_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.staff
     ADD CONSTRAINT staff_address_id_fkey FOREIGN KEY (address_id) REFERENCES public.address(address_id) ON UPDATE CASCADE ON DELETE RESTRICT;
-
 ALTER TABLE ONLY public.staff
     ADD CONSTRAINT staff_store_id_fkey FOREIGN KEY (store_id) REFERENCES public.store(store_id);
-
 ALTER TABLE ONLY public.store
     ADD CONSTRAINT store_address_id_fkey FOREIGN KEY (address_id) REFERENCES public.address(address_id) ON UPDATE CASCADE ON DELETE RESTRICT;

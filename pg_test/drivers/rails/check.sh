@@ -8,7 +8,6 @@ use_debian ruby-activerecord ruby-pg
 tested_with "ActiveRecord $(dpkg-query -W -f '${source:Upstream-Version}' ruby-activerecord), and that of Debian 13"
 databases
 report /usr/bin/ruby app.rb
-(. ./shop.sh)
 
 [ "$(id -u)" = 0 ] || skip "the ActiveRecord of Debian 13 needs root, for a chroot"
 use_debian debootstrap

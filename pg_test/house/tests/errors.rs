@@ -44,17 +44,14 @@ fn literal(text: &str) -> Option<&str> {
     Some(&inside[..end])
 }
 
-/// Returns the messages of the code: of `report(Code::..., "...")`, of the errors of core, and of what prevents a conversion.
+/// Returns the messages of the code: of `report(Code::..., "...")`, and of the errors of core.
 fn messages() -> BTreeSet<String> {
     let repository = repository();
     let mut messages = BTreeSet::new();
     for folder in ["src", "core/src"] {
         for path in files(&repository.join(folder), "rs") {
             let text = std::fs::read_to_string(&path).expect("a file of the code");
-            let mut after = Vec::new();
-            for start in ["#[error(", "Blocker::state(", "Blocker::unsupported("] {
-                after.extend(text.split(start).skip(1));
-            }
+            let mut after: Vec<&str> = text.split("#[error(").skip(1).collect();
             for call in text.split("report(").skip(1) {
                 let (code, rest) = call.split_once(',').unwrap_or_default();
                 if code.contains("ERRCODE_") {

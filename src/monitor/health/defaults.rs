@@ -1,11 +1,11 @@
 //! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
-use crate::adopt::catalog::default::{Generated, LONGEST, without_shard};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
+use crate::pg::catalog::expression::stored_call;
 use crate::pg::catalog::spi::Row;
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{function, sql};
 use crate::pg::datum::text::DecodedText;
 use mint_core::Layout;
 use pgrx::pg_sys;
@@ -35,6 +35,10 @@ pub struct Defaults {
     pub left_out: Option<String>,
 }
 
+/// The longest default that is read, in bytes of its tree: that of a generator has some hundred. The owner of a table can
+/// write one of 1 GB.
+const LONGEST: i32 = 32_768;
+
 /// The most that is read, in bytes of trees: those of some thousands of generators.
 const MOST: i64 = 4 << 20;
 
@@ -42,12 +46,12 @@ const MOST: i64 = 4 << 20;
 /// of a tree is known without reading it, and no expression is planned or printed.
 const QUERY: &str = "SELECT d.adbin::text, g.owner, format('column \"%s\" of table %s of role \"%s\"',
             g.attname, g.oid::regclass, pg_get_userbyid(g.owner)), g.found, g.oid,
-        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.oid::regclass, g.attname), g.call
+        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.oid::regclass, g.attname)
     FROM (
     SELECT f.*, sum(f.length) OVER (ORDER BY f.own, f.id) AS length_of_all,
         count(*) OVER () AS found
     FROM (
-    SELECT d.oid AS id, f.proname || '(' AS call, c.oid, c.relowner AS owner, a.attname, octet_length(d.adbin::text) AS length,
+    SELECT d.oid AS id, c.oid, c.relowner AS owner, a.attname, octet_length(d.adbin::text) AS length,
         sum(octet_length(d.adbin::text)) OVER (
             PARTITION BY c.relowner
             ORDER BY c.relispartition, octet_length(d.adbin::text), d.oid) AS own
@@ -100,18 +104,38 @@ impl Defaults {
     }
 }
 
+/// Returns a default; none if it is something else than one call of a generator, or computes its layout.
 fn default_of(row: &Row<'_>) -> Option<Default> {
-    let generated = Generated::of_tree(&row.need::<DecodedText>(1).0)?;
-    let layout = generated.layout?;
-    let [column, alter, call] = [3, 6, 7].map(|place| row.need::<DecodedText>(place).0);
+    let tree = row.need::<DecodedText>(1).0;
+    let (generator, arguments) = stored_call(&tree, |called| {
+        function::name(called).filter(|_| function::is_own(called))
+    })?;
+    let (shard, layout) = match generator.as_str() {
+        "snowflake_next" => (None, 0),
+        "snowflake_next_id" => (Some(0), 1),
+        "snowflake_next_in" => (Some(0), 3),
+        "snowflake_next_own_in" => (None, 2),
+        _ => return None,
+    };
+    let layout = arguments
+        .get(layout)
+        .map_or(Some("instagram"), |passed| passed.constant.as_deref());
+    let layout: Layout = layout?.parse().ok()?;
+    let passed = shard.and_then(|place: usize| arguments.get(place));
+    let shard = passed.and_then(|shard| shard.constant.as_deref());
+    let [column, alter] = [3, 6].map(|place| row.need::<DecodedText>(place).0);
+    let without_shard = match generator.ends_with("_in") {
+        true => format!("snowflake_next_own_in(modulus, remainder, '{layout}')"),
+        false => format!("snowflake_next('{layout}')"),
+    };
     Some(Default {
         layout,
-        shard: generated.shard,
-        is_of_node: generated.is_of_node,
+        shard: shard.and_then(|text| text.parse().ok()),
+        is_of_node: passed.is_none(),
         owner: row.need(2),
         column,
         table: row.need::<pg_sys::Oid>(5).to_u32(),
-        alter: format!("{alter} {}", without_shard(&call, &layout)),
+        alter: format!("{alter} {without_shard}"),
     })
 }
 

@@ -36,7 +36,7 @@ pub fn sequences() -> Finding {
     let finding = finding.measured(percent.into(), NEARLY.into(), "percent");
     finding.with(
         status,
-        "Increase MAXVALUE of the sequence, or convert the column to bigint: see mint.inventory().",
+        "Increase MAXVALUE of the sequence, or change the column to bigint: see mint.id_columns.",
     )
 }
 

@@ -292,15 +292,6 @@ impl Cluster {
         self.session(0).run(sql);
     }
 
-    /// Runs a command on every node that Citus knows, and panics with the answers unless all took it.
-    #[track_caller]
-    pub fn run_everywhere(&self, sql: &str) {
-        let refused: Vec<String> = self.session(0).column(&format!(
-            "SELECT nodeid || ': ' || result FROM run_command_on_all_nodes($each${sql}$each$) WHERE NOT success"
-        ));
-        assert!(refused.is_empty(), "{sql}: {refused:?}");
-    }
-
     /// Asserts that a table has so many rows and that none of its values occurs twice, counted over the cluster.
     #[track_caller]
     pub fn assert_unique(&self, table: &str, column: &str, rows: usize) {

@@ -142,11 +142,6 @@ impl Proxy {
         locked(&self.shared.spoiling).is_none()
     }
 
-    /// Spoils no answer after all.
-    pub fn spoil_nothing(&self) {
-        *locked(&self.shared.spoiling) = None;
-    }
-
     /// Returns the jsonb of the last request for a lease, as an expression of SQL.
     #[must_use]
     pub fn last_request(&self) -> String {

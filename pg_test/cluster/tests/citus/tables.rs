@@ -137,23 +137,21 @@ fn a_distributed_table_has_partitions() {
     assert_eq!(read, [0], "{plan}");
 }
 
-/// Citus refuses an `ATTACH PARTITION` that is sent together with another statement.
+/// Citus distributes what `CREATE TABLE ... PARTITION OF` makes, so there is no plan for its tables.
 #[test]
-fn a_plan_of_partitions_runs() {
+fn a_plan_of_partitions_is_refused() {
     let Some(cluster) = Cluster::start("a plan of partitions", 2) else {
         return;
     };
     cluster.run(PARTITIONED);
-    let mut session = cluster.session(0);
-    let commands: Vec<String> =
-        session.column("SELECT command FROM mint.partition_plan('parts', '1 day', 2, 'twitter')");
-    assert!(!commands.is_empty());
-    for command in commands {
-        // As by psql's \gexec.
-        session.run(&command);
-    }
-    let rows = fill(&cluster, "parts");
-    cluster.assert_unique("parts", "id", rows);
+    let refusal = cluster
+        .session(0)
+        .refusal("SELECT mint.partition_plan('parts', '1 day', 2, 'twitter')");
+    assert_eq!(refusal.code, "0A000", "{refusal}");
+    assert!(
+        refusal.message.ends_with("which Citus has distributed"),
+        "{refusal}"
+    );
 }
 
 #[test]

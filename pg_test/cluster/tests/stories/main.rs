@@ -8,7 +8,6 @@
 //!
 //! Several run side by side, except for those that ask to be alone ([`mint_cluster::Builder::alone`]).
 
-mod adopt;
 mod counter;
 mod environment;
 mod existing;

@@ -1,3 +1,4 @@
 //! Existing tables: the last chapter of the install script.
 
+mod convert_plan;
 mod partitions;

@@ -179,36 +179,6 @@ fn an_owner_of_a_database_has_no_event_triggers() {
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 
-/// The owner of the extension, which is not a superuser, has added functions to it that have names of generators.
-#[test]
-fn a_function_that_the_owner_added_to_the_extension_is_not_trusted() {
-    let (server, mut mal) = owner("a hostile owner of the extension", "mal");
-    mal.run("CREATE EXTENSION pg_mint");
-    mal.run(&grab("public", "mal"));
-    let names = ["segment_next", "snowflake_next_id"];
-    for name in names {
-        mal.run(&format!(
-            "CREATE FUNCTION public.{name}(text) RETURNS bigint LANGUAGE plpgsql AS $$
-                 BEGIN PERFORM public.grab(); RETURN 1000; END $$;
-             ALTER EXTENSION pg_mint ADD FUNCTION public.{name}(text)"
-        ));
-    }
-    let mut root = server.connect("mal");
-    root.run(
-        "CREATE SCHEMA shop; CREATE TABLE shop.orders (id bigserial PRIMARY KEY); INSERT INTO shop.orders DEFAULT VALUES",
-    );
-    for name in names {
-        let refusal = root.refusal(&format!(
-            "SELECT mint.convert('shop.orders', 'id', 'public.{name}(''x''::text)')"
-        ));
-        assert_eq!(refusal.code, "22023", "{refusal}");
-    }
-    // What is the library's own is still known.
-    root.run("SELECT mint.convert('shop.orders', 'id', 'snowflake_next_id(5)')");
-    root.run("INSERT INTO shop.orders DEFAULT VALUES");
-    assert_harmless(&server, "mal");
-}
-
 /// A trusted extension is installed with a superuser's privileges, also into a schema in which its installer cannot
 /// create.
 #[test]

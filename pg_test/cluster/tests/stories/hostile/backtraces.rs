@@ -10,7 +10,7 @@ const REFUSED: [&str; 9] = [
     "SELECT ticket_create('taken')",
     "SELECT segment_create('nowhere.s')",
     "SELECT segment_next('plain')",
-    "SELECT * FROM mint.audit('plain', 'missing')",
+    "SELECT * FROM mint.convert_plan('plain', 'missing', 'uuid_v7()')",
     "SELECT * FROM mint.partition_plan('plain', '1 month')",
     "SET pg_mint.node = 'nonsense'",
     "SELECT 'nonsense'::objectid",

@@ -20,13 +20,6 @@ pub fn of_everybody(place: &str) -> Vec<String> {
             "segment_create({name}, {step}, {start}::pg_catalog.int8, {source}, {none})"
         ))
     };
-    let audit = |table: &str| {
-        format!(
-            "SELECT * FROM mint.audit({}, {}, {layout})",
-            relation(table),
-            text("id")
-        )
-    };
     let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
     let (int, uids) = ("::pg_catalog.int4", "'{3,1}'::pg_catalog.int8[]");
     vec![
@@ -106,16 +99,16 @@ pub fn of_everybody(place: &str) -> Vec<String> {
              INSERT INTO {place}.parts VALUES (1), ({HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}));
              INSERT INTO {place}.number VALUES (7, 1)"
         ),
-        "SELECT * FROM mint.inventory()".to_owned(),
-        audit("parts"),
-        audit("number"),
+        "SELECT * FROM mint.id_columns".to_owned(),
         format!(
-            "SELECT * FROM mint.partition_plan({}, '1 month'::pg_catalog.interval, 2{int}, {layout}, {}, '2040-01-01'::pg_catalog.timestamptz)",
+            "SELECT * FROM mint.convert_plan({}, {}, {})",
             relation("parts"),
-            text("Europe/Berlin")
+            text("id"),
+            text("snowflake_next_id(5)")
         ),
         format!(
-            "SELECT * FROM mint.partition_drop_plan({}, '1 month'::pg_catalog.interval, {layout}, {}, false)",
+            "SELECT * FROM mint.partition_plan({}, '1 month'::pg_catalog.interval, 2{int}, {layout}, {}, '2040-01-01'::pg_catalog.timestamptz,
+                 '1 year'::pg_catalog.interval, true)",
             relation("parts"),
             text("Europe/Berlin")
         ),

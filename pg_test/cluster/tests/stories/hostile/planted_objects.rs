@@ -9,7 +9,7 @@ use std::path::Path;
 pub const MARK: &str = "TRAP";
 
 /// The types in the extension's SQL, and those that they are cast to implicitly.
-const TYPES: &str = "'{bool,\"char\",name,text,varchar,int2,int4,int8,numeric,float8,oid,regclass,regnamespace,\
+const TYPES: &str = "'{bool,\"char\",name,text,varchar,int2,int4,int8,numeric,float8,oid,regclass,regnamespace,regtype,\
     timestamptz,interval,inet,numrange,bytea,uuid}'::pg_catalog.regtype[]";
 
 /// Kinds of traps.
@@ -117,7 +117,8 @@ fn relations(schema: &str) -> String {
 }
 
 /// Returns statements that create functions of every name that the extension's SQL calls, with as many arguments: of the
-/// original types, and with each of them one cast away. The database of `reference` has the extension.
+/// original types, and with each of them one cast away; of those that take any number of any type, with up to three behind the
+/// first. The database of `reference` has the extension.
 pub fn functions(reference: &mut Session) -> Vec<String> {
     let called: Vec<String> = called().iter().map(|name| format!("'{name}'")).collect();
     reference.run("SET search_path = pg_catalog");
@@ -128,7 +129,7 @@ pub fn functions(reference: &mut Session) -> Vec<String> {
              FROM pg_proc p
              WHERE p.prokind = 'f' AND p.pronargs BETWEEN 0 AND 5
                  AND p.pronamespace IN ('pg_catalog'::regnamespace, 'public'::regnamespace)
-                 AND p.proname IN ({})
+                 AND p.proname IN ({0})
          ), variant AS (
              SELECT oid, proname, types, prorettype, proretset FROM known WHERE is_server_s
              UNION
@@ -140,6 +141,15 @@ pub fn functions(reference: &mut Session) -> Vec<String> {
              WHERE EXISTS (SELECT FROM pg_cast c WHERE c.castcontext = 'i'
                      AND (castsource, casttarget) IN ((other, k.types[place]), (k.types[place], other)))
                  OR k.types[place] = 'text'::regtype AND other = 'name'::regtype
+             UNION
+             SELECT p.oid, p.proname, 'text'::regtype::oid || more.types, p.prorettype, p.proretset
+             FROM pg_proc p, LATERAL (
+                 SELECT array_remove(ARRAY[a, b, c], 0::oid) AS types
+                 FROM unnest('{{text,name,oid,regclass,int8}}'::regtype[]::oid[]) AS a,
+                     unnest('{{text,name,oid,regclass,int8}}'::regtype[]::oid[] || 0::oid) AS b,
+                     unnest('{{text,name,oid,regclass,int8}}'::regtype[]::oid[] || 0::oid) AS c
+             ) AS more
+             WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.provariadic = '\"any\"'::regtype AND p.proname IN ({0})
          )
          SELECT DISTINCT format('CREATE FUNCTION $schema.%I(%s) RETURNS %s%s LANGUAGE plpgsql IMMUTABLE AS %L', proname,
              (SELECT string_agg(format_type(type, NULL), ', ' ORDER BY at)

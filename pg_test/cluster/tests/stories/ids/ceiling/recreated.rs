@@ -77,7 +77,7 @@ fn an_event_trigger_does_not_begin_the_ceiling() {
     let mut session = server.connect("branch");
     session.run(
         "CREATE TABLE audit (id bigint); CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-             IF to_regclass('mint.time_ceiling') IS NOT NULL THEN INSERT INTO audit SELECT snowflake_next_id(900); END IF; END $$;
+             IF to_regclass('mint.time_ceiling') IS NOT NULL THEN INSERT INTO public.audit SELECT public.snowflake_next_id(900); END IF; END $$;
          DROP EXTENSION pg_mint; CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION audit()",
     );
     session.run("CREATE EXTENSION pg_mint");
