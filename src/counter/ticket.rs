@@ -3,7 +3,8 @@
 use crate::counter::common::{check_count, create, range_row};
 use crate::counter::segment::functions::check_step;
 use crate::counter::segment::{draw, source};
-use crate::pg::catalog::{access, binding, sql};
+use crate::pg::catalog::{binding, privilege, relation, sql};
+use crate::pg::charset;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{report, required};
@@ -132,8 +133,7 @@ fn ticket_current(ticket: Regclass) -> Option<i64> {
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(sql = false)]
 fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
-    // Before the lock, which blocks other sessions.
-    let access = access::owned(ticket.0);
+    demand_owner(ticket.0);
     let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| sql::missing(ticket.0));
     let (rules, _) = sequence.definition();
     source::refuse_change("alter", ticket.0, &sequence, &rules);
@@ -157,10 +157,18 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
     let alter = format!(
         "ALTER SEQUENCE {name} INCREMENT {servers} MINVALUE {server} START {start} RESTART"
     );
-    access.run([alter.as_str()].into_iter());
+    sql::run(&alter);
     let altered = Sequence::open(ticket.0, Lock::Read).map(|sequence| sequence.definition().0);
     if altered.is_none_or(|rules| (rules.increment, rules.min) != (servers.into(), server.into())) {
         binding::refuse();
     }
     start
+}
+
+/// Raises the server's own error unless the caller owns the tickets: before the lock, which blocks other sessions.
+fn demand_owner(ticket: pg_sys::Oid) {
+    let owner = relation::owner(ticket).unwrap_or_else(|| sql::missing(ticket));
+    let name = relation::name(ticket).unwrap_or_default();
+    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+    privilege::demand_ownership(kind, &charset::c_string(&name), owner);
 }

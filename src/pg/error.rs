@@ -139,13 +139,6 @@ pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static st
     warning.send(PgLogLevel::WARNING);
 }
 
-/// Tells the client what was not done, as `IF NOT EXISTS` does.
-#[track_caller]
-pub fn inform(message: String) {
-    let notice = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message);
-    notice.send(PgLogLevel::NOTICE);
-}
-
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {

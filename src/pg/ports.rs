@@ -44,12 +44,6 @@ unsafe extern "C-unwind" {
     ) -> pg_sys::Oid;
 
     // nodes/nodeFuncs.h: to be guarded. Without the arguments of the second one in its declaration, pgrx does not bind it.
-    #[cfg(feature = "pg15")]
-    pub fn raw_expression_tree_walker(
-        node: *mut pg_sys::Node,
-        walker: Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut c_void) -> bool>,
-        context: *mut c_void,
-    ) -> bool;
 
     // executor/executor.h and tcop/utility.h: errors of the statement pass unchanged.
     pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: c_int);
@@ -76,9 +70,6 @@ unsafe extern "C-unwind" {
     pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
     pub fn disable_timeout(id: c_int, keep_indicator: bool);
     pub fn get_timeout_active(id: c_int) -> bool;
-    pub fn enable_timeout_at(id: c_int, end: pg_sys::TimestampTz);
-    pub fn get_timeout_finish_time(id: c_int) -> pg_sys::TimestampTz;
-    pub fn get_timeout_indicator(id: c_int, reset: bool) -> bool;
 
     // utils/elog.h: begin an error, set parts of the current one, and raise it.
     pub fn errstart(level: c_int, domain: *const c_char) -> bool;

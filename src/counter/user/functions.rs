@@ -3,7 +3,7 @@
 use crate::counter::common::{check_count, check_range, range_row};
 use crate::counter::user::family::{MOST_SECTIONS, constraint_name, look_up, section_name};
 use crate::counter::user::{draw, sections};
-use crate::pg::catalog::{access, sql};
+use crate::pg::catalog::{binding, relation, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
@@ -56,7 +56,10 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
     look_up(family.0);
-    access::drop_table(family.0);
+    sql::run(&format!("DROP TABLE {}", sql::exact_name_of(family.0)));
+    if relation::kind(family.0).is_some() {
+        binding::refuse();
+    }
 }
 
 /// Returns the next number of a user.

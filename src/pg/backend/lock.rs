@@ -1,10 +1,7 @@
-//! Locks of the extension's own, which are none of the server's, and locks of relations that hold up no reader.
+//! Locks of the extension's own, which are none of the server's, and locks of relations that are taken without waiting.
 
-use crate::pg::backend::guc;
 use crate::pg::backend::wait::WaitEvent;
-use crate::pg::error::relay_errors;
 use pgrx::pg_sys;
-use std::ffi::CString;
 
 /// The server's own advisory locks have 1 and 2 in the fourth field: these meet no others.
 const OWN_SPACE: u16 = 0x6d74;
@@ -36,14 +33,6 @@ fn acquire(relation: pg_sys::Oid, number: u32, at_once: bool) -> pg_sys::LockAcq
     }
 }
 
-/// Locks a relation so that it keeps its name and its columns until the transaction ends.
-pub fn lock_against_changes(relation: pg_sys::Oid) {
-    // SAFETY: takes a lock for the transaction, or raises an error.
-    relay_errors(|| unsafe {
-        pg_sys::LockRelationOid(relation, pg_sys::AccessShareLock.cast_signed());
-    });
-}
-
 /// Opens a relation without waiting, if there is one and no other session has a conflicting lock. The lock is released by the
 /// code that closes the relation.
 pub(in crate::pg) fn open_at_once(
@@ -61,30 +50,4 @@ pub(in crate::pg) fn open_at_once(
         }
         (!open.is_null()).then_some(open)
     }
-}
-
-/// Locks relations until the transaction ends.
-pub(in crate::pg) fn lock_each(relations: &[pg_sys::Oid], mode: u32, millis: i32) {
-    within(millis, || {
-        for &relation in relations {
-            // SAFETY: takes a lock for the transaction, or raises an error.
-            unsafe { pg_sys::LockRelationOid(relation, mode.cast_signed()) };
-        }
-    });
-}
-
-/// Returns a limit within which autovacuum gives way: it does so after `deadlock_timeout`.
-pub(in crate::pg) fn for_vacuum(millis: i32) -> i32 {
-    const FOR_ITS_END: i32 = 500;
-    match millis {
-        0 => 0,
-        // SAFETY: an integer that the server writes only between statements, in this thread.
-        given => given.max(unsafe { pg_sys::DeadlockTimeout }.saturating_add(FOR_ITS_END)),
-    }
-}
-
-/// Runs `work`, whose waits for locks have a limit.
-pub(in crate::pg) fn within<T>(millis: i32, work: impl FnOnce() -> T) -> T {
-    let limit = CString::new(millis.to_string()).unwrap_or_default();
-    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work))
 }

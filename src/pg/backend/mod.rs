@@ -1,7 +1,6 @@
 //! State and hooks of one process of the server.
 
 pub mod callbacks;
-pub mod deadline;
 pub mod discard;
 pub mod guc;
 pub mod local;

@@ -2,7 +2,6 @@
 //! lock.
 
 use crate::pg::error::{INTERRUPTS, relay_errors};
-use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
@@ -27,18 +26,6 @@ pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
 /// # Errors
 /// Any error but a cancellation and a panic, which are raised again.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Raised> {
-    in_subtransaction(true, work)
-}
-
-/// Does the same as [`caught`], and undoes it without an error too: what functions of users write when they are only asked.
-///
-/// # Errors
-/// Those of [`caught`].
-pub fn undone<T: Copy>(work: impl FnOnce() -> T) -> Result<T, Raised> {
-    in_subtransaction(false, work)
-}
-
-fn in_subtransaction<T>(keeps: bool, work: impl FnOnce() -> T) -> Result<T, Raised> {
     // SAFETY: plain pointers, kept as the server's procedural languages do.
     let before = unsafe { (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner) };
     // SAFETY: begins a subtransaction, which ends below in each case; its results are in the caller's memory context.
@@ -48,10 +35,6 @@ fn in_subtransaction<T>(keeps: bool, work: impl FnOnce() -> T) -> Result<T, Rais
     }
     PgTryBuilder::new(AssertUnwindSafe(|| {
         let answer = relay_errors(work);
-        if !keeps {
-            undo(before);
-            return Ok(answer);
-        }
         // SAFETY: ends the subtransaction that began above.
         unsafe {
             pg_sys::ReleaseCurrentSubTransaction();
@@ -93,73 +76,6 @@ pub fn code(error: &CaughtError) -> Option<Code> {
             Some(raised.sql_error_code())
         }
         CaughtError::RustPanic { .. } => None,
-    }
-}
-
-/// Returns the message of an error, of a function of a user too: its beginning, as that can make it as long as it likes.
-pub fn message(error: &CaughtError) -> String {
-    const LONGEST: usize = 500;
-    let message = match error {
-        CaughtError::ErrorReport(raised)
-        | CaughtError::PostgresError(raised)
-        | CaughtError::RustPanic {
-            ereport: raised, ..
-        } => raised.message(),
-    };
-    excerpt_of(message, LONGEST)
-}
-
-/// How a procedure ends a step: by a commit, where it is called outside of a transaction block and of functions.
-#[derive(Debug, Clone, Copy)]
-pub struct StepEnd {
-    commits: bool,
-}
-
-impl StepEnd {
-    /// Returns how the procedure that is called can end its steps.
-    pub fn of(call: pg_sys::FunctionCallInfo) -> Self {
-        // SAFETY: the server's own description of the call; CALL says in its context whether it is in a transaction block.
-        let commits = unsafe {
-            let context = (*call).context;
-            !context.is_null()
-                && (*context).type_ == pg_sys::NodeTag::T_CallContext
-                && !(*context.cast::<pg_sys::CallContext>()).atomic
-        };
-        Self { commits }
-    }
-
-    /// Commits, where that is possible, and begins the next transaction, also after an error. There must be no subtransaction, and
-    /// no other role.
-    ///
-    /// # Errors
-    /// Why it was rolled back: deferred triggers and foreign data wrappers can refuse a commit. But for a cancellation and a panic,
-    /// which are raised again.
-    pub fn commit(self) -> Result<(), Raised> {
-        if !self.commits {
-            return Ok(());
-        }
-        // SAFETY: as the procedural languages do. The server refuses a commit where it cannot be, and begins the next transaction
-        // before it raises the error of another.
-        let commit = || unsafe {
-            pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC.cast_signed());
-            pg_sys::SPI_commit();
-        };
-        let work = || {
-            relay_errors(commit);
-            Ok(())
-        };
-        let answer = PgTryBuilder::new(AssertUnwindSafe(work))
-            .catch_others(|error| Err(Box::new(error)))
-            .execute();
-        // SAFETY: ends what began above.
-        unsafe {
-            pg_sys::SPI_finish();
-            pg_sys::EnsurePortalSnapshotExists();
-        }
-        match answer {
-            Err(error) if is_interrupt(&error) => error.rethrow(),
-            answer => answer,
-        }
     }
 }
 

@@ -5,7 +5,6 @@
 //! checked by oid, after the names are resolved and before anything runs.
 
 use crate::pg::backend::local::Local;
-use crate::pg::charset;
 use crate::pg::datum::list::{nodes, oids};
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
@@ -20,8 +19,6 @@ pub struct Bound<'a> {
     pub functions: &'a [pg_sys::Oid],
     /// Only the first statement is restricted: functions of a table's owner that run in it can use others.
     pub first_only: bool,
-    /// The tree of the parser, in place of the objects.
-    pub tree: Option<&'a str>,
 }
 
 /// What the server counts statements by.
@@ -60,16 +57,6 @@ pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs `work`, whose first statement must have this tree: what its names meant when they were checked.
-pub fn restrict_to_tree<T>(tree: &str, work: impl FnOnce() -> T) -> T {
-    let bound = Bound {
-        first_only: true,
-        tree: Some(tree),
-        ..Bound::default()
-    };
-    restrict_to(bound, work)
-}
-
 /// Checks each statement after its names are resolved, and before its views are expanded.
 #[pg_guard]
 unsafe extern "C-unwind" fn on_statement(
@@ -85,10 +72,8 @@ unsafe extern "C-unwind" fn on_statement(
         let Some(bound) = NOW.get() else {
             return;
         };
-        let is_meant = match bound.tree {
-            Some(tree) => tree == charset::decode_c(pg_sys::nodeToString(query.cast())),
-            None => (*query).commandType == pg_sys::CmdType::CMD_UTILITY || is_within(bound, query),
-        };
+        let is_utility = (*query).commandType == pg_sys::CmdType::CMD_UTILITY;
+        let is_meant = is_utility || is_within(bound, query);
         if !is_meant {
             refuse();
         }

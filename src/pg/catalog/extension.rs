@@ -4,7 +4,6 @@ use crate::pg::backend::local::Local;
 use crate::pg::catalog::relation;
 use crate::pg::catalog::scan::equals;
 use crate::pg::charset;
-use mint_core::Micros;
 use mint_core::bytes::hash::fibonacci;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
@@ -65,12 +64,6 @@ pub fn incarnation() -> u32 {
         KNOWN.set(((stamp >> 32) as u32).max(1));
     }
     KNOWN.get()
-}
-
-/// Returns when this database was created on this machine, in microseconds since 1970.
-pub fn created() -> Option<Micros> {
-    let file = first_file()?;
-    Some(file.mtime() * 1_000_000 + file.mtime_nsec() / 1_000)
 }
 
 /// Returns what the file system says of the file that CREATE DATABASE writes first.

@@ -28,29 +28,6 @@ pub fn schema(function: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { pg_sys::get_func_namespace(function) }
 }
 
-/// Returns the name of the extension that a function belongs to.
-pub fn extension_name(function: pg_sys::Oid) -> Option<String> {
-    // SAFETY: lookups in the catalogs, inside a transaction, the last of which returns a copy or null.
-    unsafe {
-        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
-        charset::decode_copy(pg_sys::get_extension_name(extension))
-    }
-}
-
-/// Returns whether a superuser has made a function, whoever owns it: it is in C. The owner of an extension can add any other
-/// function that the role owns to it, so that membership proves nothing.
-pub fn is_in_c(function: pg_sys::Oid) -> bool {
-    read(function, |row, _| row.prolang == C).unwrap_or(false)
-}
-
-/// Returns whether a function is volatile, and neither the server's own nor of an extension.
-pub fn is_of_user(function: pg_sys::Oid) -> bool {
-    let is_volatile = read(function, |row, _| row.provolatile.cast_unsigned() == b'v');
-    is_volatile == Some(true)
-        && schema(function).to_u32() != pg_sys::PG_CATALOG_NAMESPACE
-        && extension_name(function).is_none()
-}
-
 /// Returns whether a function is one of this library's.
 pub fn is_own(function: pg_sys::Oid) -> bool {
     let library = read(function, |form, row| {

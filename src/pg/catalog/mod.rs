@@ -1,10 +1,8 @@
 //! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
 
-pub mod access;
 pub mod binding;
 pub mod expression;
 pub mod extension;
-pub mod foreign;
 pub mod function;
 pub mod invalidation;
 pub mod privilege;

@@ -60,44 +60,6 @@ pub fn is_superuser_role(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// Returns whether a role has a privilege on a schema.
-pub fn has_on_schema(role: pg_sys::Oid, schema: pg_sys::Oid, privilege: u32) -> bool {
-    let privilege = privilege as pg_sys::AclMode;
-    // SAFETY: lookups in the catalogs, inside a transaction.
-    let answer = unsafe {
-        #[cfg(feature = "pg15")]
-        let answer = pg_sys::pg_namespace_aclcheck(schema, role, privilege);
-        #[cfg(not(feature = "pg15"))]
-        let answer = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, privilege);
-        answer
-    };
-    answer == pg_sys::AclResult::ACLCHECK_OK
-}
-
-/// Returns whether the user may read a column of a relation, by a privilege on either.
-pub fn may_read(relation: pg_sys::Oid, column: i16) -> bool {
-    let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
-    // SAFETY: lookups in the catalogs, inside a transaction.
-    any(relation, pg_sys::ACL_SELECT)
-        || unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user(), select) }
-            == pg_sys::AclResult::ACLCHECK_OK
-}
-
-/// Returns whether row security can hide rows of a relation from the user.
-pub fn hides_rows(relation: pg_sys::Oid) -> bool {
-    // SAFETY: lookups in the catalogs, inside a transaction, for the current user.
-    let state = unsafe { pg_sys::check_enable_rls(relation, pg_sys::InvalidOid, true) };
-    state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
-}
-
-/// Returns the role of a name, if there is one.
-pub fn role_of(name: &str) -> Option<pg_sys::Oid> {
-    let name = charset::c_string(name);
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    let role = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
-    (role != pg_sys::InvalidOid).then_some(role)
-}
-
 /// Returns the name of a role.
 pub fn name_of(role: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
@@ -115,15 +77,12 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     }
 }
 
-/// Raises the server's own error unless the user has the privileges of the owner of a schema.
-pub fn demand_ownership(schema: &CStr, owner: pg_sys::Oid) {
+/// Raises the server's own error unless the user has the privileges of an object's owner.
+pub fn demand_ownership(kind: pg_sys::ObjectType::Type, name: &CStr, owner: pg_sys::Oid) {
     if !is_member(owner) {
-        let (answer, kind) = (
-            pg_sys::AclResult::ACLCHECK_NOT_OWNER,
-            pg_sys::ObjectType::OBJECT_SCHEMA,
-        );
+        let answer = pg_sys::AclResult::ACLCHECK_NOT_OWNER;
         // SAFETY: raises an error with a copy of the name.
-        relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, schema.as_ptr()) });
+        relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
     }
 }
 
@@ -137,20 +96,9 @@ pub(in crate::pg) fn guarded<T>(work: impl FnOnce() -> T) -> T {
     guarded_as(user(), 0, work)
 }
 
-/// Runs `work` as a security-restricted operation in the caller's own search path: for statements without names to look
-/// up, and with errors that name objects as the caller does.
-pub(in crate::pg) fn restricted<T>(work: impl FnOnce() -> T) -> T {
-    restricted_as(user(), 0, work)
-}
-
 /// Does the same as [`guarded`], with the privileges of a role.
 pub(in crate::pg) fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
-}
-
-/// Does the same as [`as_role`], in the search path of before: for work that looks up no name.
-pub(in crate::pg) fn as_role_without_names<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
-    restricted_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {

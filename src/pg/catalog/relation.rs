@@ -2,10 +2,9 @@
 
 use crate::pg::charset;
 use crate::pg::datum::list::oids;
-use crate::pg::error::relay_errors;
 use crate::pg::ports::get_relation_constraint_oid;
 use pgrx::pg_sys;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 /// Returns the name of a relation, without its schema; none when it is gone.
 pub fn name(relation: pg_sys::Oid) -> Option<String> {
@@ -86,11 +85,11 @@ pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>
     let Some(class) = class_of(relation) else {
         return Ok(None);
     };
-    let is_table = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION;
+    let is_table = byte(class.relkind) == pg_sys::RELKIND_RELATION;
     if !is_table || class.relispartition {
         return Err(Defect::NotATable);
     }
-    if class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_PERMANENT {
+    if byte(class.relpersistence) != pg_sys::RELPERSISTENCE_PERMANENT {
         return Err(Defect::NotPermanent);
     }
     if class.relrowsecurity {
@@ -106,20 +105,20 @@ pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>
 /// Returns the owner of a view; none if the relation is something else.
 pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
-        .filter(|class| class.relkind.cast_unsigned() == pg_sys::RELKIND_VIEW)
+        .filter(|class| byte(class.relkind) == pg_sys::RELKIND_VIEW)
         .map(|class| class.relowner)
 }
 
 /// Returns the owner of a permanent or unlogged relation; none of a temporary one, or if there is none.
 pub fn owner_of_lasting(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
-        .filter(|class| class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_TEMP)
+        .filter(|class| byte(class.relpersistence) != pg_sys::RELPERSISTENCE_TEMP)
         .map(|class| class.relowner)
 }
 
 /// Returns the kind of a relation, `pg_class.relkind`; none if there is none.
 pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
-    class_of(relation).map(|class| class.relkind.cast_unsigned())
+    class_of(relation).map(|class| byte(class.relkind))
 }
 
 /// Returns the number of the file that has the pages of a relation; none if there is no such relation.
@@ -142,53 +141,10 @@ pub fn owner(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation).map(|class| class.relowner)
 }
 
-/// Returns the schema of a relation.
-pub fn schema(relation: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    unsafe { pg_sys::get_rel_namespace(relation) }
-}
-
-/// Returns the name of a schema.
-pub fn schema_name(schema: pg_sys::Oid) -> String {
-    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { charset::decode_copy(pg_sys::get_namespace_name(schema)) }.unwrap_or_default()
-}
-
-/// Returns the type of a column; none if there is no such column any more.
-pub fn column_type(table: pg_sys::Oid, number: i16) -> Option<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    let its_type = unsafe { pg_sys::get_atttype(table, number) };
-    (its_type != pg_sys::InvalidOid).then_some(its_type)
-}
-
-/// Returns the number of a column; none if there is none of this name.
-pub fn column_number(table: pg_sys::Oid, name: &str) -> Option<i16> {
-    let name = charset::c_string(name);
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    let number = unsafe { pg_sys::get_attnum(table, name.as_ptr()) };
-    (number > 0).then_some(number)
-}
-
-/// Returns whether a table is another one, or a partition of it at any depth.
-pub fn is_within(table: pg_sys::Oid, root: pg_sys::Oid) -> bool {
-    // SAFETY: lookups in the catalogs, inside a transaction; the list has oids.
-    table == root
-        || unsafe {
-            pg_sys::get_rel_relispartition(table)
-                && pg_sys::list_member_oid(pg_sys::get_partition_ancestors(table), root)
-        }
-}
-
-/// Returns the type that a domain is over, or the type itself.
-pub fn base_type(of: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    relay_errors(|| unsafe { pg_sys::getBaseType(of) })
-}
-
-/// Returns the name of a type for a message.
-pub fn name_of_type(of: pg_sys::Oid) -> String {
-    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a string.
-    unsafe { charset::decode_c(pg_sys::format_type_be(of)) }
+/// Returns a "char" of a catalog as a byte: `c_char` has a sign on some processors only.
+pub const fn byte(of: c_char) -> u8 {
+    let [byte] = of.to_ne_bytes();
+    byte
 }
 
 /// Returns the row of a relation in `pg_class`.
@@ -223,7 +179,7 @@ fn triggers_or_rules(relation: pg_sys::Oid) -> Option<Defect> {
 pub fn is_sequence(relation: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction.
     let kind = unsafe { pg_sys::get_rel_relkind(relation) };
-    kind.cast_unsigned() == pg_sys::RELKIND_SEQUENCE
+    byte(kind) == pg_sys::RELKIND_SEQUENCE
 }
 
 /// Returns the sequences of a table's identity and serial columns, in the order of the columns.
@@ -239,7 +195,7 @@ pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
     let is_owned = unsafe {
         pg_sys::sequenceIsOwned(
             sequence,
-            pg_sys::DependencyType::DEPENDENCY_INTERNAL as std::ffi::c_char,
+            pg_sys::DependencyType::DEPENDENCY_INTERNAL as c_char,
             &raw mut table,
             &raw mut column,
         )

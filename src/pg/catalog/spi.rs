@@ -1,24 +1,20 @@
 //! Statements of the extension: the only use of the server's programming interface, SPI. With the rights of which role a
-//! statement runs, and what its names may mean, is decided in three files, and nowhere else:
+//! statement runs, and what its names may mean, is decided in two files, and nowhere else. No statement reads or locks a table of a user:
 //!
 //! | File | Role | Objects |
 //! |---|---|---|
-//! | [`sql`](crate::pg::catalog::sql) | the caller | the server's own catalogs and functions, and what the caller creates, comments and drops |
-//! | [`access`](crate::pg::catalog::access) | the owner of a relation, after the privileges of the caller were checked | that relation |
+//! | [`sql`](crate::pg::catalog::sql) | the caller | the server's own catalogs and functions, and what the caller creates, comments, alters and drops |
 //! | [`tables`](crate::pg::catalog::tables) | the owner of the registry | the tables of the registry |
 //!
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
 use crate::pg::backend::recovery;
-use crate::pg::catalog::binding;
-use crate::pg::charset::{self, Encoded};
-use crate::pg::datum::list::nodes;
+use crate::pg::charset::Encoded;
 use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
-use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
-use std::ffi::{CStr, c_long};
-use std::ptr;
+use pgrx::{FromDatum, IntoDatum, Spi};
+use std::ffi::c_long;
 
 /// A row of an answer.
 pub struct Row<'a>(SpiHeapTupleData<'a>);
@@ -117,68 +113,6 @@ pub fn update<'conn>(
     // SAFETY: pgrx gets the text.
     let statement = unsafe { Encoded::new(statement).for_pgrx() };
     client.update(&statement, None, arguments).or_report()
-}
-
-/// Parses a query, and resolves its names. Returns its tree, as catalogs keep those of views; of a text
-/// without a statement nothing.
-pub(in crate::pg) fn tree_of(query: &str) -> String {
-    relay_errors(|| match parsed(&charset::c_string(query)) {
-        // SAFETY: a tree of the parser, and the function that writes trees into catalogs.
-        Some(tree) => unsafe { charset::decode_c(pg_sys::nodeToString(tree.cast())) },
-        None => String::new(),
-    })
-}
-
-/// Plans a query that names no relation, which evaluates what is constant in it. Returns false for any other query. Raises an
-/// error if it has another tree than `checked` by now.
-pub(in crate::pg) fn plan(query: &str, checked: &str) -> bool {
-    let source = charset::c_string(query);
-    relay_errors(|| {
-        let Some(tree) = parsed(&source) else {
-            return false;
-        };
-        // SAFETY: a tree of the parser, which the planner can change.
-        unsafe {
-            let text = charset::decode_c(pg_sys::nodeToString(tree.cast()));
-            if text != checked {
-                binding::refuse();
-            }
-            if text
-                .split(" :relid ")
-                .skip(1)
-                .any(|oid| !oid.starts_with("0 "))
-            {
-                return false;
-            }
-            pg_sys::planner(
-                tree,
-                source.as_ptr(),
-                0,
-                ptr::null_mut(),
-                #[cfg(feature = "pg19")]
-                ptr::null_mut(),
-            );
-        }
-        true
-    })
-}
-
-/// Returns the tree of the first statement of a text. Raises the errors of the parser.
-fn parsed(source: &CStr) -> Option<*mut pg_sys::Query> {
-    // SAFETY: the server's parser.
-    unsafe {
-        let mode = pg_sys::RawParseMode::RAW_PARSE_DEFAULT;
-        let statement = nodes(pg_sys::raw_parser(source.as_ptr(), mode)).next()?;
-        let (types, environment) = (ptr::null(), ptr::null_mut());
-        let text = source.as_ptr();
-        Some(pg_sys::parse_analyze_fixedparams(
-            statement.cast(),
-            text,
-            types,
-            0,
-            environment,
-        ))
-    }
 }
 
 /// Runs a statement, or several.

@@ -7,23 +7,18 @@
 //!
 //! - Queries on the server's own catalogs ([`ask`], [`rows`]): what they show depends on the caller's privileges, and no
 //!   function of anybody else can run, as [`binding`] refuses a query that names another object.
-//! - The view of pg_stat_statements ([`ask_view`]): it shows the caller what the caller may see. It must belong to a
-//!   superuser.
-//! - CREATE, COMMENT and DROP of what the caller makes or drops by a function of the extension ([`run`], [`create`]), and
+//! - CREATE, COMMENT, ALTER and DROP of what the caller makes, alters or drops by a function of the extension ([`run`], [`create`]), and
 //!   `setval` ([`set_sequence`]): the server checks the caller's privileges, and asks nobody else.
 
-use crate::pg::backend::lock;
 use crate::pg::catalog::binding::{self, Bound};
-use crate::pg::catalog::privilege::{self, guarded};
+use crate::pg::catalog::privilege::guarded;
 use crate::pg::catalog::spi::{Row, Sees};
 use crate::pg::catalog::{relation, spi};
 use crate::pg::charset;
-use crate::pg::datum::json::{self, JsonText};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{relay_errors, report};
 use pgrx::datum::DatumWithOid;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
-use serde::Deserialize;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
@@ -65,21 +60,6 @@ pub fn rows_seen<T>(
     in_catalogs(|| spi::rows(sees, query, arguments, read))
 }
 
-/// Runs a query on the catalogs whose rows are one jsonb each, and reads them.
-pub fn read<T: for<'a> Deserialize<'a>>(query: &str, arguments: &[DatumWithOid<'_>]) -> Vec<T> {
-    rows(query, arguments, |row| {
-        Some(json::read(&row.get::<JsonText>(1)?.0))
-    })
-}
-
-/// Reads the only row, as [`read`]; sees all that was committed before, as [`ask_with`] does.
-pub fn read_now<T: for<'a> Deserialize<'a>>(
-    query: &str,
-    arguments: &[DatumWithOid<'_>],
-) -> Option<T> {
-    ask_with::<JsonText>(query, arguments).map(|text| json::read(&text.0))
-}
-
 /// Does the same as [`rows`]; sees all that was committed before, as [`ask_with`] does.
 pub fn rows_now<T>(
     query: &str,
@@ -87,23 +67,6 @@ pub fn rows_now<T>(
     read: impl FnMut(&Row<'_>) -> Option<T>,
 ) -> Vec<T> {
     rows_seen(Sees::Commits, query, arguments, read)
-}
-
-/// Runs a query on a view of an extension, whose name is passed to `query`; none if its owner is not a superuser. Any other
-/// role could have put another view in its place.
-pub fn ask_view<T: FromDatum + IntoDatum>(
-    view: pg_sys::Oid,
-    query: impl FnOnce(&str) -> String,
-    arguments: &[DatumWithOid<'_>],
-) -> Option<T> {
-    lock::lock_against_changes(view);
-    relation::owner_of_view(view).filter(|&owner| privilege::is_superuser_role(owner))?;
-    let bound = Bound {
-        relations: &[view],
-        ..Bound::default()
-    };
-    let query = query(&exact_name_of(view));
-    guarded(|| binding::restrict_to(bound, || spi::one(&query, arguments)))
 }
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`. The server would cut a part of more than
@@ -169,23 +132,6 @@ pub fn create(quoted: &str, statement: impl FnOnce(&str) -> String) -> (pg_sys::
     // A schema can be renamed while its name is in use.
     let relation = relation::find(schema, &name).unwrap_or_else(|| binding::refuse());
     (relation, qualified)
-}
-
-/// Returns the relation that a text names in the caller's search path, if there is one.
-pub fn relation_of(quoted: &str) -> Option<pg_sys::Oid> {
-    check_length(quoted);
-    let text = DecodedText(quoted.to_owned()).into_datum();
-    let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
-    // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.
-    let relation = relay_errors(|| unsafe {
-        let name = pg_sys::makeRangeVarFromNameList(pg_sys::textToQualifiedNameList(text));
-        let (lock, missing) = (
-            pg_sys::NoLock.cast_signed(),
-            pg_sys::RVROption::RVR_MISSING_OK,
-        );
-        pg_sys::RangeVarGetRelidExtended(name, lock, missing, None, ptr::null_mut())
-    });
-    (relation != pg_sys::InvalidOid).then_some(relation)
 }
 
 /// Returns the schema in which the caller would create a relation of that name, if allowed, and its name without one.

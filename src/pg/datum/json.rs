@@ -84,19 +84,6 @@ fn check_length(bytes: usize) {
     }
 }
 
-/// Reads what a query of this extension has returned.
-pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
-    match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(error) => report(
-            Code::ERRCODE_INTERNAL_ERROR,
-            "unexpected answer of the catalogs",
-        )
-        .detail(error.to_string())
-        .raise(),
-    }
-}
-
 /// Returns a list, which is null where it is empty.
 pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())

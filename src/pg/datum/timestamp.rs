@@ -42,16 +42,6 @@ pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
     }
 }
 
-/// Converts a timestamp without time zone to microseconds since 1970 there. The infinities become the ends of the range.
-pub fn from_local(at: Timestamp) -> Micros {
-    pg_sys::Timestamp::from(at).saturating_add(Y2K)
-}
-
-/// Converts microseconds since 1970 in a time zone to a timestamp without it; returns none if out of its range.
-pub fn to_local(at: Micros) -> Option<Timestamp> {
-    at.checked_sub(Y2K)?.try_into().ok()
-}
-
 /// Converts microseconds to an interval of hours, minutes and seconds.
 pub fn interval(span: Micros) -> Interval {
     Interval::from_micros(span)

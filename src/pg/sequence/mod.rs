@@ -8,7 +8,7 @@ mod page;
 
 use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
-use crate::pg::catalog::relation::{self, SequenceDefinition};
+use crate::pg::catalog::relation::{self, SequenceDefinition, byte};
 use crate::pg::error::report;
 pub use crate::pg::machine::wal::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
@@ -73,14 +73,14 @@ impl Sequence {
         };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*relation).rd_rel };
-        if class.relkind.cast_unsigned() != pg_sys::RELKIND_SEQUENCE {
+        if byte(class.relkind) != pg_sys::RELKIND_SEQUENCE {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{}\" is not a sequence", sequence.name()),
             )
             .raise();
         }
-        let kind = match class.relpersistence.cast_unsigned() {
+        let kind = match byte(class.relpersistence) {
             pg_sys::RELPERSISTENCE_PERMANENT => return Some(sequence),
             pg_sys::RELPERSISTENCE_TEMP => "temporary",
             _ => "unlogged",
@@ -132,7 +132,7 @@ impl Sequence {
         };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*sequence.relation).rd_rel };
-        let kinds = [class.relkind, class.relpersistence].map(i8::cast_unsigned);
+        let kinds = [class.relkind, class.relpersistence].map(byte);
         (kinds == [pg_sys::RELKIND_SEQUENCE, pg_sys::RELPERSISTENCE_PERMANENT])
             .then(|| sequence.row())
     }

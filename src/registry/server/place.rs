@@ -113,7 +113,11 @@ impl RegistryTables {
     /// Raises the server's own error unless the user may do this.
     pub fn demand(&self, caller: Caller) {
         match caller {
-            Caller::Owner => privilege::demand_ownership(SCHEMA_C, self.0.owner),
+            Caller::Owner => privilege::demand_ownership(
+                pg_sys::ObjectType::OBJECT_SCHEMA,
+                SCHEMA_C,
+                self.0.owner,
+            ),
             Caller::Member => {
                 let view = self.0.view(SCHEMA, "nodes");
                 let kind = pg_sys::ObjectType::OBJECT_VIEW;

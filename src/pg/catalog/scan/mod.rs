@@ -1,10 +1,7 @@
-//! Rows of catalogs and values of a table's column, read or locked without a query.
+//! Rows of catalogs, read without a query.
 
 pub mod dependents;
-pub mod names;
-pub mod newest;
 pub mod rows;
-pub mod sample;
 
 use pgrx::pg_sys;
 
