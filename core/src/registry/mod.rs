@@ -4,3 +4,5 @@ pub mod assigned_rules;
 pub mod identity;
 pub mod lease_rules;
 pub mod node_set;
+pub mod ring;
+mod ring_state;
