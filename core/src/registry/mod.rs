@@ -4,5 +4,3 @@ pub mod assigned_rules;
 pub mod identity;
 pub mod lease_rules;
 pub mod node_set;
-pub mod ring;
-mod ring_state;
