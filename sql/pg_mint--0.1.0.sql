@@ -1756,13 +1756,13 @@ CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RET
     SELECT mint.refuse('42501', format('must be the owner of table %s', parent), NULL, 'Connect as the owner: with pg_cron, '
         || 'schedule the job with that username. For an owner that cannot log in, use ALTER ROLE ... SET role.')
     WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = parent AND pg_get_userbyid(c.relowner) = current_user);
-    -- The server runs functions in expressions of these, as the role that alters the table.
+    -- The server runs functions in expressions of these, as the role that alters the table. pg_partition_tree() would lock them.
     SELECT mint.refuse('42501', format('partitions of table %s meet objects of other roles', parent),
         'Another role owns a partition, a table at the other end of a foreign key, or a schema of these.', 'Give these one owner.')
     FROM pg_class AS c WHERE c.oid = parent AND EXISTS (
-        SELECT FROM pg_class AS o WHERE (o.relowner <> c.relowner OR NOT mint.keeps_names(o.relnamespace, c.relowner)) AND (
-            o.oid IN (SELECT relid FROM pg_partition_tree(parent)) OR o.oid IN (SELECT unnest(ARRAY[f.conrelid, f.confrelid])
-                FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid))));
+        SELECT FROM pg_class AS o WHERE (o.relowner <> c.relowner OR NOT mint.keeps_names(o.relnamespace, c.relowner)) AND o.oid IN (
+            WITH RECURSIVE tree (relid) AS (SELECT parent::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid)
+            SELECT relid FROM tree UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)));
     -- A statement waits for one lock after another: of the table, a partition, and each table of a foreign key.
     SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
         SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (2 + count(*))))::text
