@@ -1,6 +1,6 @@
 //! Partitions by time: they come and go beside clients, whatever partitions a table has, and none that is needed is dropped.
 
-use mint_cluster::{Rng, Server, Session, count, say};
+use mint_cluster::{Refusal, Rng, Server, Session, count, say};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -242,11 +242,11 @@ fn a_reader_delays_nobody() {
 fn calls_at_the_same_time_share_the_work() {
     let server = Server::start("calls at the same time");
     let mut session = server.connect("postgres");
-    session.run("CREATE TABLE message (id bigint DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id)");
+    session.run("CREATE ROLE one LOGIN; CREATE ROLE other; GRANT ALL ON SCHEMA public TO one; SET ROLE one; CREATE TABLE message (id bigint DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id); RESET ROLE");
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mut other = server.connect("postgres");
+                let mut other = server.connect_as("one", "postgres");
                 other.run("CALL mint.partition_maintain('message', '1 day', 30, since => now() - interval '10 days')");
                 other.run("CALL mint.partition_maintain('message', '1 day', 30, keep => '5 days')");
             });
@@ -254,17 +254,69 @@ fn calls_at_the_same_time_share_the_work() {
     });
     let left = partitions(&mut session, "message").len();
     assert!((36..=37).contains(&left), "{left} partitions");
-    session.run("CREATE ROLE one LOGIN; CREATE ROLE other; ALTER TABLE message OWNER TO one; GRANT ALL ON SCHEMA public TO one");
-    session.run("BEGIN; SELECT count(*) FROM message");
-    let refusal = thread::scope(|scope| {
-        let call = scope.spawn(|| {
-            server.connect_as("one", "postgres").refusal(
-                "CALL mint.partition_maintain('message', '1 day', 30, keep => '2 days', retries => 100)",
-            )
-        });
-        thread::sleep(Duration::from_secs(1));
-        session.run("ALTER TABLE message OWNER TO other; COMMIT");
-        call.join().expect("the call ends")
-    });
+    let call = "CALL mint.partition_maintain('message', '1 day', 30, keep => '2 days')";
+    let then = "ALTER TABLE message OWNER TO other";
+    let refusal = meanwhile(&server, &mut session, "message", "one", call, then).unwrap_err();
     assert_eq!(refusal.code, "42501", "{refusal}");
+}
+
+/// Runs a call that waits for the table that the session has locked. Then the session runs statements and commits.
+#[rustfmt::skip]
+fn meanwhile(server: &Server, session: &mut Session, held: &str, role: &str, call: &str, then: &str) -> Result<(), Refusal> {
+    session.run(&format!("BEGIN; LOCK TABLE ONLY {held}"));
+    thread::scope(|scope| {
+        let call = scope.spawn(|| server.connect_as(role, "postgres").try_run(call));
+        let waits = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted";
+        server.until("the call waits", || session.one(waits));
+        session.run(&format!("{then}; COMMIT"));
+        call.join().expect("the call ends")
+    })
+}
+
+/// While a call waits, a partition of now gets the name of the old one, or another table the name of the parent. The call drops
+/// neither. Where the lock is kept, it ends after its attempts, and what it has made stays. The next call drops what is old.
+#[test]
+fn names_and_locks_of_others_drop_nothing() {
+    // A call that waits for ever ends with another error.
+    let conf = "statement_timeout = 30s\nsearch_path = 'shop, public'";
+    let server = Server::build("names and locks").conf(conf).start();
+    let mut session = server.connect("postgres");
+    let year: i32 = session.one("SELECT extract(year FROM now() AT TIME ZONE 'UTC')::int");
+    let old = format!("message_{}", year - 2);
+    let rename =
+        format!("ALTER TABLE {old} RENAME TO a; ALTER TABLE message_{year} RENAME TO {old}");
+    let table = "CREATE SCHEMA shop; CREATE TABLE shop.message (id bigint DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id)";
+    let replace = format!(
+        "ALTER SCHEMA shop RENAME TO a; {table}; CREATE TABLE shop.{old} PARTITION OF shop.message DEFAULT; INSERT INTO shop.message VALUES (1)"
+    );
+    for place in 0..6 {
+        session.run(&format!("DROP SCHEMA IF EXISTS a, shop CASCADE; {table}"));
+        session.run("CALL mint.partition_maintain('shop.message', '1 year', since => now() - interval '2 years')");
+        session.run("INSERT INTO shop.message DEFAULT VALUES");
+        let oid: u32 = session.one("SELECT 'shop.message'::regclass::oid");
+        let parts = format!("SELECT inhrelid FROM pg_inherits WHERE inhparent = {oid} ORDER BY 1");
+        let before: Vec<u32> = session.column(&parts);
+        let held = format!("shop.{}", if place % 2 == 0 { "message" } else { &old });
+        let mut call = format!(
+            "CALL mint.partition_maintain({oid}, '1 year', keep => '1 year', lock_timeout => '1 hour')"
+        );
+        if place < 4 {
+            let then = if place < 2 { &rename } else { &replace };
+            let end = meanwhile(&server, &mut session, &held, "postgres", &call, then);
+            assert!(end.is_ok(), "{held}: {then}: {end:?}");
+            assert_eq!(session.column::<u32>(&parts), before, "{held}: {then}");
+        } else {
+            session.run(&format!("BEGIN; LOCK TABLE ONLY {held}"));
+            call = call.replace("'1 hour'", "'0.3 s', retries => 3, ahead => 4");
+            let refusal = server.connect("postgres").refusal(&call);
+            assert_eq!(refusal.code, "55P03", "{held}: {refusal}");
+            session.run("COMMIT");
+            let made = session.column::<u32>(&parts).len() - before.len();
+            assert_eq!(made, 2 * (place % 2), "{held}");
+        }
+        let rows: i64 = session.one("SELECT count(*) FROM shop.message");
+        assert_eq!(rows, 1, "{held}");
+        session.run(&call);
+        assert_eq!(session.column::<u32>(&parts)[..4], before[1..], "{held}");
+    }
 }
