@@ -5,7 +5,7 @@ use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::monitor::health::server::{Facts, those};
 use crate::pg::backend::recovery;
-use crate::registry::member::session;
+use crate::registry::member::usage;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
 use std::fmt::Write;
@@ -28,7 +28,7 @@ fn own(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
         Node::Unset => return unset(facts, defaults),
-        Node::Auto | Node::Citus => {
+        Node::Auto | Node::Assigned | Node::Citus => {
             return Finding::ok("The node of this server is not fixed.");
         }
     };
@@ -85,20 +85,20 @@ fn unset(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
 fn unlisted(facts: Option<&Facts>, defaults: &Defaults) -> Option<Finding> {
     let is_refused = |default: &&Default| {
         let shard = default.shard.and_then(|shard| shard.try_into().ok());
-        shard.is_some_and(|shard| !session::is_permitted(&default.layout, shard))
+        shard.is_some_and(|shard| !usage::is_permitted(default.layout.shard.width, shard))
     };
     let refused = defaults.all.iter().filter(is_refused);
     let owners = by_owner(refused.filter(|_| grantor::is_there()));
     if owners.is_empty() {
         return None;
     }
-    let cause = "With a registry, shards that \"pg_mint.own_shards\" does not list are refused.";
+    let cause = "With a registry, shards that \"pg_mint.nodes\" does not list are refused.";
     let detail = describe(cause, &owners, |default| {
         format!("passes such a shard, {}", default.shard.unwrap_or_default())
     });
     Some(Finding::ok(detail).with(
         status(facts),
-        "Use defaults without a shard, or list the shards in \"pg_mint.own_shards\" on this server only.",
+        "Add the shards to \"pg_mint.nodes\" on this server, or use defaults without a shard.",
     ))
 }
 

@@ -16,6 +16,8 @@ use crate::uuid::lanes as uuids;
 pub struct Facts {
     /// The version of the extension's objects in this database.
     extension: Option<String>,
+    /// The publications that have tables of a registry.
+    pub publications: Vec<String>,
     /// Whether other servers receive what this one writes, by a connection or a slot.
     pub is_replicated: bool,
     /// Whether this database receives what other servers write.
@@ -28,6 +30,21 @@ pub struct Facts {
 const QUERY: &str = "SELECT
     (SELECT e.extversion FROM pg_extension AS e
      WHERE e.extname = 'pg_mint'),
+    (SELECT array_agg(p.pubname::text ORDER BY p.pubname) FROM pg_publication AS p
+     WHERE p.puballtables AND EXISTS (
+             SELECT FROM pg_namespace AS n WHERE n.nspname = 'mint_registry'
+         ) OR EXISTS (
+             SELECT FROM pg_publication_namespace AS s
+                 JOIN pg_namespace AS n ON n.oid = s.pnnspid
+             WHERE s.pnpubid = p.oid
+                 AND n.nspname = 'mint_registry'
+         ) OR EXISTS (
+             SELECT FROM pg_publication_rel AS r
+                 JOIN pg_class AS c ON c.oid = r.prrelid
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
+             WHERE r.prpubid = p.oid
+                 AND n.nspname = 'mint_registry'
+         )),
     EXISTS (SELECT FROM pg_get_replication_slots()) OR EXISTS (SELECT FROM pg_stat_get_wal_senders()),
     EXISTS (
         SELECT FROM pg_subscription AS s
@@ -50,9 +67,10 @@ impl Facts {
     fn of(row: &Row<'_>) -> Self {
         Self {
             extension: row.get::<DecodedText>(1).map(|text| text.0),
-            is_replicated: row.get(2).unwrap_or(false),
-            is_subscriber: row.get(3).unwrap_or(false),
-            has_stored_node: row.get(4).unwrap_or(false),
+            publications: row.get(2).unwrap_or_default(),
+            is_replicated: row.get(3).unwrap_or(false),
+            is_subscriber: row.get(4).unwrap_or(false),
+            has_stored_node: row.get(5).unwrap_or(false),
         }
     }
 }

@@ -140,9 +140,15 @@ impl Remote {
             let began = began.max(clock::up() - PROMPT);
             answer = self.try_once(began, server, query, columns, &read);
         }
-        let is_silent = matches!(&answer, Err(failure) if failure.kind == FailureKind::Expired);
+        let is_silent = matches!(&answer, Err(failure) if failure.is_silent);
         if is_silent && self.is_late && !deadline::is_asked_to_end() {
             answer = self.try_once(clock::up(), server, query, columns, &read);
+        }
+        if self.is_late || self.awaited.is_some() {
+            answer = answer.map_err(|failure| Failure {
+                is_silent: false,
+                ..failure
+            });
         }
         answer.inspect_err(|failure| {
             if failure.kind != FailureKind::Other {
