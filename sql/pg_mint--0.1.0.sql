@@ -1399,7 +1399,7 @@ WITH
         LEFT JOIN pg_class AS t ON t.oid = c.reltoastrelid
         CROSS JOIN LATERAL (SELECT coalesce(sum(o.relpages), 0) FROM pg_index AS i
             JOIN pg_class AS o ON o.oid = i.indexrelid WHERE i.indrelid IN (c.oid, c.reltoastrelid)) AS x (pages)
-        WHERE c.relkind = 'r' AND c.reltuples >= 0 GROUP BY 1
+        WHERE c.relkind = 'r' AND c.reltuples BETWEEN 0 AND 1e15 GROUP BY 1
     ),
     candidate AS (
         SELECT n.nspname, c.relname, a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity,
@@ -1549,17 +1549,17 @@ RETURNS TABLE (direction text, command text)
                 AND has_sequence_privilege(m.relowner, m.seqrelid, 'UPDATE') AS owner_sets,
             format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
         LATERAL (VALUES
-            ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''),
+            ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''), ('back', 1, m.is_root, 'SET LOCAL search_path = pg_catalog, pg_temp'),
             ('both', 4, m.is_root, 'SET LOCAL row_security = off'),
             -- Autovacuum gives way to this lock, which programs do not wait for. A policy must not hide the largest id.
             ('both', 2, m.is_root, format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', m.name)),
             ('both', 5, m.is_root, format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', m.name)),
-            ('both', 6, m.is_root, format('SELECT 1 / (pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user)'
-                '::int AS run_this_as_the_owner FROM pg_catalog.pg_class AS c WHERE c.oid = %L::pg_catalog.regclass', m.name)),
+            ('both', 6, m.is_root, format('SELECT 1 OPERATOR(pg_catalog./) (pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user)'
+                '::pg_catalog.int4 AS run_this_as_the_owner FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass', m.name)),
             ('there', 7, m.is_root AND m.atttypid = 'bigint'::regtype,
-                format('SELECT 1 / ((t.id < d.id) IS NOT FALSE%s)::int AS new_ids_are_greater'
-                    ' FROM (SELECT pg_catalog.max(%s) FROM %s) AS t (id), (SELECT (%s)::bigint) AS d (id)',
-                    ' AND d.id >= ' || l.id, m.col, m.name, new_default)),
+                format('SELECT 1 OPERATOR(pg_catalog./) ((t.id OPERATOR(pg_catalog.<) d.id) IS NOT FALSE%s)::pg_catalog.int4 AS new_ids_are_greater'
+                    ' FROM (SELECT pg_catalog.max(%s) FROM %s) AS t (id), (SELECT (%s)::pg_catalog.int8) AS d (id)',
+                    ' AND d.id OPERATOR(pg_catalog.>=) ' || l.id, m.col, m.name, new_default)),
             ('there', 8, m.has_identity, x.alter || 'DROP IDENTITY'),
             ('there', 9, m.is_root, x.alter || 'SET DEFAULT ' || new_default),
             ('back', 7, m.is_root, x.alter || x.restore),
@@ -1621,12 +1621,11 @@ CREATE FUNCTION mint.partition_time(kind oid, layout @extschema@.snowflake_layou
 END;
 COMMENT ON FUNCTION mint.partition_time(oid, @extschema@.snowflake_layout, text) IS 'Internal: returns the timestamp of a key';
 
--- What is missing lies between the edges of periods and the bounds that exist. What is dropped has ids of a time for certain:
--- not below 2^40, as values of a counter, and with no gap between it and now, as those of another layout. Other old
--- partitions have no command.
+-- What is missing lies between the edges of periods and the bounds that exist. What is dropped was made by a plan of the same
+-- layout, as its comment says, with no gap between it and now. Other old partitions have no command.
 CREATE FUNCTION mint.partition_plan(
     parent regclass, every interval, ahead integer DEFAULT 2, layout @extschema@.snowflake_layout DEFAULT NULL,
-    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL, keep interval DEFAULT NULL, concurrently boolean DEFAULT false
+    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL, keep interval DEFAULT NULL
 ) RETURNS TABLE (name text, since timestamptz, until timestamptz, command text)
     STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE sql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 BEGIN ATOMIC
@@ -1653,7 +1652,8 @@ BEGIN ATOMIC
             WHEN keep < every OR now() - keep > now() - every THEN mint.refuse('22023', 'interval to keep must not be shorter than a partition',
                 format('The intervals are %s and %s.', keep, every), 'Use an interval such as ''12 months'' or ''90 days''.')
             WHEN CASE WHEN y.kind = 'bigint'::regtype THEN coalesce(layout::text, d.own) IS NULL WHEN y.kind = 'uuid'::regtype
-                    THEN d.source ~ '(^|\W)(gen_random_uuid|uuidv4|uuid_generate_v[1-6][a-z]*|uuid_v[1-68](_[a-z0-9]+)?)\(' END
+                    THEN d.source ~ '(^|\W)(gen_random_uuid|uuidv4|uuid_generate_v[1-6][a-z]*|uuid_v[1-68](_[a-z0-9]+)?)\('
+                    OR keep IS NOT NULL AND (d.source ~ '^([^(''$]+\.)?uuid_?v7\(') IS NOT TRUE END
                 THEN mint.refuse('22023', format('times of column "%s" of table %s are not known', a.attname, parent),
                     coalesce('The default of the column is ' || d.source || '.', 'The column has no default.'),
                     'Pass the layout of a bigint, as in layout => ''twitter'', or use a default whose ids begin with their time.')
@@ -1675,7 +1675,7 @@ BEGIN ATOMIC
                 replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home)
         ) AS d (source, own) ON true
     ), span AS MATERIALIZED (
-        SELECT k.*, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
+        SELECT k.*, 'Partition by the time of ids' || coalesce(' of layout ' || k.layout, '') AS mark, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
             mint.partition_key(k.kind, k.layout, now()) COLLATE "C" AS present, f.*
         FROM checked AS k, LATERAL (SELECT (now() AT TIME ZONE k.zone - keep) AT TIME ZONE k.zone) AS t (cut), LATERAL (
             SELECT min(s.edge), max(s.edge)
@@ -1691,9 +1691,7 @@ BEGIN ATOMIC
             LATERAL (SELECT e.local AT TIME ZONE s.zone) AS a (at)
     ), part AS MATERIALIZED (
         SELECT c.oid::regclass::text AS name, i.inhdetachpending, b.low, b.high, lag(b.high) OVER (ORDER BY b.low) AS before,
-            -- Bounds of another layout are in the middle of a second.
-            (SELECT c.relkind <> 'f' AND bool_and(s.kind <> 'bigint'::regtype OR e.key = mint.partition_key(s.kind, s.layout,
-                date_trunc('second', mint.partition_time(s.kind, s.layout, e.key)))) FROM (VALUES (b.low), (b.high)) AS e (key)) AS is_exact
+            c.relkind <> 'f' AND obj_description(c.oid, 'pg_class') IS NOT DISTINCT FROM s.mark AS is_made
         FROM span AS s JOIN pg_inherits AS i ON i.inhparent = s.oid JOIN pg_class AS c ON c.oid = i.inhrelid,
             regexp_match(pg_get_expr(c.relpartbound, 0::oid), '^FOR VALUES FROM \(''?([^'')]+)''?\) TO \(''?([^'')]+)''?\)$') AS r,
             LATERAL (SELECT CASE WHEN r[1] ~ '^[-M]' THEN '' ELSE repeat('0', 19 - length(r[1])) || r[1] END COLLATE "C",
@@ -1726,9 +1724,14 @@ BEGIN ATOMIC
                 OR mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.before) + interval '1 us')
                     < mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.low)))
             AND EXISTS (SELECT FROM part AS c WHERE c.low <= s.present AND c.high > s.present AND c.high < '~'
-                AND c.is_exact AND NOT c.inhdetachpending)
+                AND c.is_made AND NOT c.inhdetachpending)
     )
-    SELECT w.name, w.since, w.until, w.command FROM (
+    -- One command, which is a transaction, as of mint.convert_plan.
+    SELECT w.name, w.since, w.until, format(E'SET LOCAL search_path = pg_catalog, pg_temp;\n'
+        'SELECT set_config(''lock_timeout'', ''500ms'', true) WHERE current_setting(''lock_timeout'') = ''0'';\n'
+        'LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE;\n'
+        'SELECT 1 / (pg_get_userbyid(relowner) = current_user)::int AS run_this_as_the_owner FROM pg_class WHERE oid = %L::regclass;\n',
+        parent, parent) || string_agg(w.command, E';\n' ORDER BY w.place, w.command) FROM (
         SELECT 1 AS turn, m.key, v.place, m.name, m.since, m.until, v.command FROM span AS s, missing AS m, LATERAL (
             SELECT 1, format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)', m.name, parent)
                 || coalesce(' TABLESPACE ' || (SELECT quote_ident(t.spcname) FROM pg_tablespace AS t WHERE t.oid = s.reltablespace), '')
@@ -1737,19 +1740,17 @@ BEGIN ATOMIC
                 CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
                 CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
             FROM aclexplode(s.relacl) AS g WHERE g.grantee <> s.relowner AND NOT s.relrowsecurity GROUP BY g.grantee, g.is_grantable
-            UNION ALL SELECT 4, format('ALTER TABLE ONLY %s ATTACH PARTITION %s FOR VALUES %s', parent, m.name, m.bounds)
+            UNION ALL SELECT 4, format('COMMENT ON TABLE %s IS %L', m.name, s.mark)
+            UNION ALL SELECT 5, format('ALTER TABLE ONLY %s ATTACH PARTITION %s FOR VALUES %s', parent, m.name, m.bounds)
         ) AS v (place, command)
-        UNION ALL SELECT CASE WHEN p.low >= c.low THEN 2 ELSE 3 END, p.low, v.place, p.name, mint.partition_time(s.kind, s.layout, p.low),
-            mint.partition_time(s.kind, s.layout, p.high), CASE WHEN p.low >= c.low AND p.is_exact THEN v.command END
-        FROM span AS s, certain AS c, part AS p, LATERAL (VALUES
-            (1, format('ALTER TABLE ONLY %s DETACH PARTITION %s%s', parent, p.name,
-                CASE WHEN partition_plan.concurrently THEN ' CONCURRENTLY' END)),
-            (2, format('DROP TABLE %s', p.name))) AS v (place, command)
+        UNION ALL SELECT CASE WHEN p.low >= c.low AND p.is_made THEN 2 ELSE 3 END, p.low, 1, p.name, mint.partition_time(s.kind, s.layout, p.low),
+            mint.partition_time(s.kind, s.layout, p.high), CASE WHEN p.low >= c.low AND p.is_made THEN
+                format(E'ALTER TABLE ONLY %s DETACH PARTITION %s;\nDROP TABLE %2$s', parent, p.name) END
+        FROM span AS s, certain AS c, part AS p
         WHERE keep IS NOT NULL AND p.high <= s.cut AND p.low >= '0000001099511627776' AND NOT p.inhdetachpending
-            AND (p.low >= c.low AND p.is_exact OR v.place = 1)
-    ) AS w ORDER BY w.turn, w.key, w.place, w.command;
+    ) AS w GROUP BY w.name, w.since, w.until, w.turn, w.key ORDER BY w.turn, w.key;
 END;
-COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, @extschema@.snowflake_layout, text, timestamptz, interval, boolean) IS 'Returns the statements that create the missing partitions of a table by time and drop the old ones';
+COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, @extschema@.snowflake_layout, text, timestamptz, interval) IS 'Returns the statements that create the missing partitions of a table by time and drop the old ones';
 
 CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RETURNS void
     VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE sql BEGIN ATOMIC
@@ -1777,36 +1778,35 @@ CREATE PROCEDURE mint.partition_maintain(
     lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20
 ) LANGUAGE plpgsql AS $mint$
 DECLARE
-    step record; command pg_catalog.text;
+    step record; drops pg_catalog.bool;
 BEGIN
     COMMIT;
     PERFORM mint.partition_begin(parent, lock_timeout);
     FOR step IN
-        SELECT p.name, pg_catalog.array_agg(p.command ORDER BY p.place) AS commands
-        FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep) WITH ORDINALITY AS p (name, since, until, command, place)
-        GROUP BY p.name ORDER BY pg_catalog.min(p.place)
+        SELECT p.name, p.command FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
+            WITH ORDINALITY AS p (name, since, until, command, place) ORDER BY p.place
     LOOP
         PERFORM mint.refuse('55000', pg_catalog.format('could not drop old partition %s', step.name),
-            'The times of its ids are not certain: a partition between it and now is missing, or a bound is within a second.',
-            'Create those that are missing by an earlier timestamp in since, or drop the old one yourself.')
-        WHERE step.commands[1] IS NULL;
+            'The times of its ids are not certain: it was not created for this layout by a plan, or one between it and now is missing.',
+            'Look at its rows, and drop it yourself.')
+        WHERE step.command IS NULL;
+        drops := pg_catalog.strpos(step.command, E';\nDROP TABLE ') OPERATOR(pg_catalog.>) 0;
         FOR attempt IN 0 .. retries LOOP
             COMMIT; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
             BEGIN
                 PERFORM mint.partition_begin(parent, lock_timeout);
                 -- From here on nobody else changes the partitions, the owner, or the name of the one to drop.
                 EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
-                IF pg_catalog.starts_with(step.commands[1], 'ALTER') AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
+                IF drops AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
                     EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', step.name);
                 END IF;
                 -- It is done already, or it is no longer right.
-                EXIT WHEN step.commands OPERATOR(pg_catalog.<>) ALL (
-                    SELECT pg_catalog.array_agg(p.command ORDER BY p.place)
-                    FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
-                        WITH ORDINALITY AS p (name, since, until, command, place) GROUP BY p.name);
-                FOREACH command IN ARRAY step.commands LOOP
-                    PERFORM mint.partition_begin(parent, lock_timeout); EXECUTE command; END LOOP;
-                RAISE NOTICE '% partition %', CASE WHEN pg_catalog.starts_with(command, 'DROP') THEN 'dropped' ELSE 'created' END, step.name;
+                EXIT WHEN NOT EXISTS (
+                    SELECT FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep) AS p
+                    WHERE p.command OPERATOR(pg_catalog.=) step.command);
+                PERFORM mint.partition_begin(parent, lock_timeout);
+                EXECUTE step.command;
+                RAISE NOTICE '% partition %', CASE WHEN drops THEN 'dropped' ELSE 'created' END, step.name;
                 EXIT;
             EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
                 PERFORM mint.refuse('55P03', pg_catalog.format('could not obtain the locks on table %s', parent), NULL,

@@ -65,6 +65,9 @@ fn a_second_call_changes_nothing() {
             );
             let sql: String = session.one(&sql);
             session.run(&sql);
+            if rng.below(4) > 0 {
+                session.run(&format!("COMMENT ON TABLE {parent}_p{place} IS 'Partition by the time of ids of layout {layout}'"));
+            }
         }
         if rng.below(4) == 0 {
             session.run(&format!(
@@ -129,7 +132,7 @@ fn a_second_call_changes_nothing() {
     say(format!("{dropped} partitions dropped, {told} tables told"));
 }
 
-/// Partitions of one layout, and a call with another: none is dropped unless the ids have the same times.
+/// Partitions of one layout, and a call with another: none is dropped.
 #[test]
 fn another_layout_drops_nothing() {
     let server = Server::start("partitions of another layout");
@@ -139,13 +142,14 @@ fn another_layout_drops_nothing() {
         session.run("DROP TABLE IF EXISTS message; CREATE TABLE message (id bigint) PARTITION BY RANGE (id)");
         session.run(&format!("CALL mint.partition_maintain('message', '1 day', 3, '{layout}', since => now() - interval '12 days')"));
         for other in LAYOUTS {
-            let is_equal: bool = session.one(&format!(
-                "SELECT bool_and(snowflake_min(at, '{layout}') = snowflake_min(at, '{other}')) FROM unnest(ARRAY[now(), '2026-01-01Z']) AS at"
-            ));
             let dropped: i64 = session.one(&format!(
-                "SELECT count(*) FROM mint.partition_plan('message', '1 day', 3, '{other}', keep => '5 days') WHERE command LIKE 'DROP%'"
+                "SELECT count(*) FROM mint.partition_plan('message', '1 day', 3, '{other}', keep => '5 days') WHERE command LIKE '%DROP TABLE%'"
             ));
-            assert_eq!(dropped > 0, is_equal, "{layout} as {other}: {dropped}");
+            assert_eq!(
+                dropped > 0,
+                layout == other,
+                "{layout} as {other}: {dropped}"
+            );
         }
         // Neither are they when calls have made partitions of another one, under other names.
         let other = LAYOUTS[(number + 3) % LAYOUTS.len()];
@@ -179,7 +183,7 @@ fn days_follow_each_other_in_every_zone() {
         let odd: Vec<String> = session.column(&format!(
             "SELECT concat_ws(' ', name, since, until, before) FROM (
                 SELECT name, since, until, lag(until) OVER (ORDER BY since) AS before
-                FROM mint.partition_plan('message', '1 day', 1, zone => '{zone}', since => '2010-06-01') WHERE command LIKE 'CREATE%'
+                FROM mint.partition_plan('message', '1 day', 1, zone => '{zone}', since => '2010-06-01') WHERE command LIKE '%CREATE TABLE%'
             ) AS p WHERE NOT until - since BETWEEN '23 hours' AND '25 hours' OR before <> since"
         ));
         assert_eq!(odd, Vec::<String>::new(), "{zone}");

@@ -108,7 +108,7 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         ),
         format!(
             "SELECT * FROM mint.partition_plan({}, '1 month'::pg_catalog.interval, 2{int}, {layout}, {}, '2040-01-01'::pg_catalog.timestamptz,
-                 '1 year'::pg_catalog.interval, true)",
+                 '1 year'::pg_catalog.interval)",
             relation("parts"),
             text("Europe/Berlin")
         ),
