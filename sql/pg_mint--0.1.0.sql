@@ -1677,7 +1677,7 @@ BEGIN ATOMIC
     ), span AS MATERIALIZED (
         SELECT k.*, 'Partition by the time of ids' || coalesce(' of layout ' || k.layout, '') AS mark, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
             mint.partition_key(k.kind, k.layout, now()) COLLATE "C" AS present, f.*
-        FROM checked AS k, LATERAL (SELECT (now() AT TIME ZONE k.zone - keep) AT TIME ZONE k.zone) AS t (cut), LATERAL (
+        FROM checked AS k, LATERAL (SELECT least(now() - keep, (now() AT TIME ZONE k.zone - keep) AT TIME ZONE k.zone)) AS t (cut), LATERAL (
             SELECT min(s.edge), max(s.edge)
             FROM (VALUES (greatest(coalesce(since, now()), t.cut)), (greatest(since, now()))) AS v (at),
                 LATERAL (SELECT v.at AT TIME ZONE k.zone, '0001-01-01'::timestamp) AS l (at, origin),

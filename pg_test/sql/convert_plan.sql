@@ -156,5 +156,12 @@ PREPARE plan (regclass, text, text) AS SELECT count(*) FROM mint.convert_plan($1
 EXECUTE plan ('customer', 'id', 'snowflake_next_id(5)');
 EXECUTE plan ('customer', 'nope', 'snowflake_next_id(5)');
 
+-- What another role has put before the server's own names, in the search path of the owner, is not called, and is no default.
 RESET SESSION AUTHORIZATION;
-DROP SCHEMA shop CASCADE; DROP ROLE merchant, clerk; DROP EXTENSION pg_mint;
+CREATE SCHEMA trap; GRANT USAGE ON SCHEMA trap TO PUBLIC; CREATE FUNCTION trap.sprung(integer, integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$; CREATE OPERATOR trap./ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.sprung); CREATE FUNCTION trap.nextval(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'; SET SESSION AUTHORIZATION merchant;
+SELECT set_config('search_path', 'trap, ' || current_setting('search_path') || ', pg_catalog', false) IS NULL;
+CREATE TABLE shop.trapped (id bigserial PRIMARY KEY); DO $$ DECLARE plan text[] := ARRAY(SELECT command FROM mint.convert_plan('shop.trapped', 'id', 'snowflake_next_id(5)') ORDER BY direction DESC); BEGIN EXECUTE plan[1]; EXECUTE plan[2]; END $$;
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'shop.trapped'::regclass;
+
+RESET SESSION AUTHORIZATION;
+DROP SCHEMA shop, trap CASCADE; DROP ROLE merchant, clerk; DROP EXTENSION pg_mint;

@@ -64,13 +64,8 @@ GRANT SELECT ON secret TO part_reader WITH GRANT OPTION;
 CREATE TABLE secret_2040 ();
 SELECT command FROM mint.partition_plan('secret', '1 year', 1, since => '2040-01-01') LIMIT 1 \gexec
 -- Errors.
-CREATE TABLE by_list (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY LIST (id);
-CREATE TABLE by_hash (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY HASH (id);
-CREATE TABLE by_two (id bigint DEFAULT snowflake_next_id(1), at timestamptz) PARTITION BY RANGE (id, at);
-CREATE TABLE by_expression (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY RANGE (snowflake_time(id));
-CREATE TABLE v4 (id uuid DEFAULT gen_random_uuid()) PARTITION BY RANGE (id);
-CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY) PARTITION BY RANGE (id);
-CREATE TABLE computed (id bigint DEFAULT snowflake_next_id(1, current_setting('x')::text)) PARTITION BY RANGE (id);
+CREATE TABLE by_list (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY LIST (id); CREATE TABLE by_hash (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY HASH (id); CREATE TABLE by_two (id bigint DEFAULT snowflake_next_id(1), at timestamptz) PARTITION BY RANGE (id, at); CREATE TABLE by_expression (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY RANGE (snowflake_time(id));
+CREATE TABLE v4 (id uuid DEFAULT gen_random_uuid()) PARTITION BY RANGE (id); CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY) PARTITION BY RANGE (id); CREATE TABLE computed (id bigint DEFAULT snowflake_next_id(1, current_setting('x')::text)) PARTITION BY RANGE (id);
 -- As Citus marks its tables.
 SET allow_system_table_mods = on;
 CREATE FUNCTION pg_catalog.citus_truncate_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
@@ -110,15 +105,8 @@ SELECT maintain();
 RESET ROLE;
 CREATE SCHEMA trap;
 CREATE FUNCTION trap.sprung() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
-CREATE FUNCTION trap.eq(text[], text[]) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()';
-CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = text[], RIGHTARG = text[]);
-CREATE FUNCTION trap.eq(oid, regclass) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()';
-CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = oid, RIGHTARG = regclass);
-CREATE FUNCTION trap.eq(integer, integer) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()';
-CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = integer, RIGHTARG = integer);
-CREATE FUNCTION trap.array_agg(text) RETURNS text[] LANGUAGE sql AS 'SELECT ARRAY[trap.sprung()::text]';
-CREATE FUNCTION trap.format(text, text, text, text) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text';
-CREATE FUNCTION trap.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text';
+CREATE FUNCTION trap.eq(text[], text[]) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = text[], RIGHTARG = text[]); CREATE FUNCTION trap.eq(oid, regclass) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = oid, RIGHTARG = regclass); CREATE FUNCTION trap.eq(integer, integer) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = integer, RIGHTARG = integer);
+CREATE FUNCTION trap.array_agg(text) RETURNS text[] LANGUAGE sql AS 'SELECT ARRAY[trap.sprung()::text]'; CREATE FUNCTION trap.format(text, text, text, text) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text'; CREATE FUNCTION trap.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text';
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
 SET ROLE part_owner;
 SET search_path = trap, pg_catalog, shop, home;
