@@ -1707,10 +1707,9 @@ BEGIN ATOMIC
             format('FROM (%L) TO (%s)', b.low, coalesce(quote_literal(b.high), 'MAXVALUE')) AS bounds
         FROM span AS s, piece AS p,
             LATERAL (SELECT mint.partition_time(s.kind, s.layout, p.key), mint.partition_time(s.kind, s.layout, p.next)) AS u (since, until),
-            LATERAL (SELECT coalesce(p.at, u.since), u.until, coalesce(p.local, u.since AT TIME ZONE s.zone)) AS t (since, until, local),
-            to_char(t.local, CASE
-                WHEN s.seconds > 0 OR p.local IS NULL AND t.local <> date_trunc('day', t.local) THEN '_YYYY_MM_DD_HH24MISS'
-                WHEN s.days > 0 OR p.local IS NULL THEN '_YYYY_MM_DD' WHEN s.months % 12 > 0 THEN '_YYYY_MM' ELSE '_YYYY' END) AS x (suffix),
+            LATERAL (SELECT coalesce(p.at, u.since), u.until, coalesce(p.local, u.since AT TIME ZONE 'UTC')) AS t (since, until, local),
+            to_char(t.local, CASE WHEN s.seconds > 0 OR p.local IS NULL THEN '_YYYY_MM_DD_HH24MISS'
+                WHEN s.days > 0 THEN '_YYYY_MM_DD' WHEN s.months % 12 > 0 THEN '_YYYY_MM' ELSE '_YYYY' END) AS x (suffix),
             LATERAL (SELECT p.key, nullif(p.next, '~') WHERE s.kind <> 'bigint'::regtype UNION ALL
                 SELECT p.key::bigint::text, nullif(p.next, '~')::bigint::text WHERE s.kind = 'bigint'::regtype) AS b (low, high)
         WHERE p.key >= (SELECT min(e.key) FROM edge AS e) AND p.key < (SELECT max(e.key) FROM edge AS e)
@@ -1781,6 +1780,8 @@ DECLARE
     step record; drops pg_catalog.bool;
 BEGIN
     COMMIT;
+    PERFORM mint.refuse('22023', 'argument "retries" must not be negative', NULL, 'Use 0 to try once.')
+    WHERE retries OPERATOR(pg_catalog.<) 0;
     PERFORM mint.partition_begin(parent, lock_timeout);
     FOR step IN
         SELECT p.name, p.command FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
