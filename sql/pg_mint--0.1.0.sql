@@ -1466,7 +1466,8 @@ GRANT SELECT ON mint.id_columns TO PUBLIC;
 CREATE FUNCTION mint.convert_plan(relation regclass, column_name text, new_default text)
 RETURNS TABLE (direction text, command text)
     STABLE PARALLEL UNSAFE COST 1000 ROWS 2 LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off BEGIN ATOMIC
+    SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off
+    SET datestyle = 'ISO, YMD' SET intervalstyle = iso_8601 SET extra_float_digits = 3 BEGIN ATOMIC
     WITH RECURSIVE tree AS (
         SELECT relation::oid AS oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
     ), member AS (
@@ -1571,9 +1572,10 @@ RETURNS TABLE (direction text, command text)
                 m.seqmin, m.seqmax, m.seqcache, CASE WHEN m.seqcycle THEN '' ELSE 'NO ' END)),
             ('back', 10, m.has_identity,
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
-            ('back', 11, m.has_identity, x.setval || CASE WHEN m.has_identity THEN pg_sequence_last_value(m.seqrelid) END || ')'),
+            ('back', 13, m.has_identity, x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')',
+                mint.leaf_max_id(m.seqrelid) || ', false)') END),
             -- The ids of the table that the sequence could issue again; the ones of earlier snowflakes are left out.
-            ('back', 12, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
+            ('back', 14, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
                 x.setval || format('m.id) FROM %s AS q, LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t'
                 ' WHERE %3$s BETWEEN %5$L AND %6$L%7$s) AS m (id) WHERE m.id %8$s q.last_value', m.seq,
                 CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin, least(m.seqmax, l.id / 2),
@@ -1582,11 +1584,11 @@ RETURNS TABLE (direction text, command text)
                 CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
         ) AS v (direction, n, is_so, command) WHERE v.is_so
         UNION ALL
-        SELECT 'back', 13, p.name, 0,
+        SELECT 'back', 11, p.name, 0,
             format('REVOKE ALL ON SEQUENCE %s FROM %s', p.seq, string_agg(DISTINCT p.role, ', '))
         FROM privilege AS p GROUP BY p.name, p.seq
         UNION ALL
-        SELECT 'back', 14, p.name, min(p.nth), format('GRANT %s ON SEQUENCE %s TO %s%s',
+        SELECT 'back', 12, p.name, min(p.nth), format('GRANT %s ON SEQUENCE %s TO %s%s',
             string_agg(DISTINCT p.privilege_type, ', '), p.seq, p.role, p.option)
         FROM privilege AS p WHERE p.nth IS NOT NULL GROUP BY p.name, p.seq, p.role, p.option
     )
@@ -1641,6 +1643,8 @@ BEGIN ATOMIC
                     AND f.proname = 'citus_truncate_trigger' AND f.pronamespace = 'pg_catalog'::regnamespace)
                 THEN mint.refuse('0A000', format('cannot plan partitions of table %s, which Citus has distributed', parent), NULL,
                     'Use CREATE TABLE ... PARTITION OF, which Citus distributes.')
+            WHEN num_nulls(every, ahead, zone, now() AT TIME ZONE zone) > 0
+                THEN mint.refuse('22004', 'arguments "every", "ahead" and "zone" must not be null', NULL, 'Leave out what has a default.')
             WHEN ((g.months > 0)::integer + (g.days > 0)::integer + (g.seconds > 0)::integer = 1
                     AND least(g.months, g.days, g.seconds) = 0 AND g.seconds = trunc(g.seconds)) IS NOT TRUE
                 THEN mint.refuse('22023', format('interval "%s" is not the length of a partition', every), NULL,
@@ -1652,11 +1656,13 @@ BEGIN ATOMIC
             WHEN keep < every OR now() - keep > now() - every THEN mint.refuse('22023', 'interval to keep must not be shorter than a partition',
                 format('The intervals are %s and %s.', keep, every), 'Use an interval such as ''12 months'' or ''90 days''.')
             WHEN CASE WHEN y.kind = 'bigint'::regtype THEN coalesce(layout::text, d.own) IS NULL WHEN y.kind = 'uuid'::regtype
-                    THEN d.source ~ '(^|\W)(gen_random_uuid|uuidv4|uuid_generate_v[1-6][a-z]*|uuid_v[1-68](_[a-z0-9]+)?)\('
-                    OR keep IS NOT NULL AND (d.source ~ '^([^(''$]+\.)?uuid_?v7\(') IS NOT TRUE END
+                    THEN d.source ~ '(^|\W)(gen_random_uuid|uuidv4|uuid_generate_v[1-6][a-z]*|uuid_v[1-68](_[a-z0-9]+)?)\(' END
+                OR keep IS NOT NULL AND CASE WHEN d.own IS NOT NULL THEN false WHEN y.kind = 'uuid'::regtype
+                    THEN (d.source IN (d.home || 'uuid_v7()', 'uuidv7()')) IS NOT TRUE ELSE d.source <> d.home || 'objectid()' END
                 THEN mint.refuse('22023', format('times of column "%s" of table %s are not known', a.attname, parent),
                     coalesce('The default of the column is ' || d.source || '.', 'The column has no default.'),
-                    'Pass the layout of a bigint, as in layout => ''twitter'', or use a default whose ids begin with their time.')
+                    CASE WHEN d.source IS NULL AND y.kind = 'bigint'::regtype THEN 'Pass the layout, as in layout => ''twitter''.'
+                    ELSE 'Use a default that is one call of a generator of ids by time, as keep requires.' END)
             WHEN y.kind <> 'bigint'::regtype AND layout IS NOT NULL OR layout::text <> d.own
                 THEN mint.refuse('22023', format('layout "%s" is not that of column "%s" of table %s', layout, a.attname, parent),
                     coalesce('The default of the column generates ids of layout "' || d.own || '".', 'Only a bigint has a layout.'),
@@ -1668,12 +1674,12 @@ BEGIN ATOMIC
         LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attnum > 0
         LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid) FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind) ON true
         LEFT JOIN pg_attrdef AS v ON v.adrelid = c.oid AND v.adnum = a.attnum LEFT JOIN LATERAL (
-            SELECT e.source, CASE WHEN starts_with(e.source, h.home || 'snowflake_next') THEN coalesce(
+            SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home || 'snowflake_next') THEN coalesce(
                 substring(e.source FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
                 CASE WHEN substr(e.source, length(h.home) + 1) ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
             FROM left(pg_get_expr(v.adbin, 0::oid), 1000) AS e (source),
                 replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home)
-        ) AS d (source, own) ON true
+        ) AS d (source, home, own) ON true
     ), span AS MATERIALIZED (
         SELECT k.*, 'Partition by the time of ids' || coalesce(' of layout ' || k.layout, '') AS mark, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
             mint.partition_key(k.kind, k.layout, now()) COLLATE "C" AS present, f.*
@@ -1765,7 +1771,7 @@ CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RET
             SELECT relid FROM tree UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)));
     -- A statement waits for one lock after another: of the table, a partition, and each table of a foreign key.
     SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
-        SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (2 + count(*))))::text
+        SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (4 + count(*))))::text
         FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)), true);
 END;
 COMMENT ON FUNCTION mint.partition_begin(regclass, interval) IS 'Internal: checks that the caller owns a table and sets the search path and the time to wait for locks of the transaction';
@@ -1777,28 +1783,33 @@ CREATE PROCEDURE mint.partition_maintain(
     lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20
 ) LANGUAGE plpgsql AS $mint$
 DECLARE
-    step record; drops pg_catalog.bool;
+    step pg_catalog.record;
 BEGIN
     COMMIT;
-    PERFORM mint.refuse('22023', 'argument "retries" must not be negative', NULL, 'Use 0 to try once.')
-    WHERE retries OPERATOR(pg_catalog.<) 0;
+    PERFORM mint.refuse('22023', 'arguments "lock_timeout" and "retries" must be positive', NULL, 'Use 0 retries to try once.')
+    WHERE retries IS NULL OR retries OPERATOR(pg_catalog.<) 0 OR lock_timeout IS NULL OR lock_timeout OPERATOR(pg_catalog.<=) '0'
+        OR lock_timeout OPERATOR(pg_catalog.>) '20 days';
     PERFORM mint.partition_begin(parent, lock_timeout);
     FOR step IN
-        SELECT p.name, p.command FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
-            WITH ORDINALITY AS p (name, since, until, command, place) ORDER BY p.place
+        -- The newest is created first: where rows of the default partition prevent one, later ones have none yet.
+        SELECT p.name, p.command, k.drops FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
+            WITH ORDINALITY AS p (name, since, until, command, place),
+            LATERAL (SELECT pg_catalog.right(p.command, pg_catalog.length(p.name)) OPERATOR(pg_catalog.=) p.name) AS k (drops)
+        ORDER BY p.place OPERATOR(pg_catalog.*) CASE WHEN k.drops IS FALSE THEN -1 ELSE 1 END
     LOOP
         PERFORM mint.refuse('55000', pg_catalog.format('could not drop old partition %s', step.name),
             'The times of its ids are not certain: it was not created for this layout by a plan, or one between it and now is missing.',
             'Look at its rows, and drop it yourself.')
         WHERE step.command IS NULL;
-        drops := pg_catalog.strpos(step.command, E';\nDROP TABLE ') OPERATOR(pg_catalog.>) 0;
         FOR attempt IN 0 .. retries LOOP
             COMMIT; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
             BEGIN
                 PERFORM mint.partition_begin(parent, lock_timeout);
                 -- From here on nobody else changes the partitions, the owner, or the name of the one to drop.
-                EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
-                IF drops AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
+                -- The table first, as queries do.
+                EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN %s MODE', parent,
+                    CASE WHEN step.drops THEN 'ACCESS EXCLUSIVE' ELSE 'SHARE UPDATE EXCLUSIVE' END);
+                IF step.drops AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
                     EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', step.name);
                 END IF;
                 -- It is done already, or it is no longer right.
@@ -1807,7 +1818,7 @@ BEGIN
                     WHERE p.command OPERATOR(pg_catalog.=) step.command);
                 PERFORM mint.partition_begin(parent, lock_timeout);
                 EXECUTE step.command;
-                RAISE NOTICE '% partition %', CASE WHEN drops THEN 'dropped' ELSE 'created' END, step.name;
+                RAISE NOTICE '% partition %', CASE WHEN step.drops THEN 'dropped' ELSE 'created' END, step.name;
                 EXIT;
             EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
                 PERFORM mint.refuse('55P03', pg_catalog.format('could not obtain the locks on table %s', parent), NULL,

@@ -107,6 +107,7 @@ CREATE SCHEMA trap;
 CREATE FUNCTION trap.sprung() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
 CREATE FUNCTION trap.eq(text[], text[]) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = text[], RIGHTARG = text[]); CREATE FUNCTION trap.eq(oid, regclass) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = oid, RIGHTARG = regclass); CREATE FUNCTION trap.eq(integer, integer) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE OPERATOR trap.= (FUNCTION = trap.eq, LEFTARG = integer, RIGHTARG = integer);
 CREATE FUNCTION trap.array_agg(text) RETURNS text[] LANGUAGE sql AS 'SELECT ARRAY[trap.sprung()::text]'; CREATE FUNCTION trap.format(text, text, text, text) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text'; CREATE FUNCTION trap.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text';
+CREATE FUNCTION trap.check(text) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE DOMAIN trap.word AS text CHECK (trap.check(value)); CREATE TYPE trap.record AS (name text, command trap.word, drops boolean);
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
 SET ROLE part_owner;
 SET search_path = trap, pg_catalog, shop, home;
@@ -130,6 +131,28 @@ CALL mint.partition_maintain('past', '1 month', 2, keep => '31 days');
 CALL mint.partition_maintain('past', '1 month', 2, since => '2026-01-01', keep => '31 days');
 SELECT count(*) FROM mint.partition_plan('past', '1 month', 2, keep => '31 days');
 SELECT DISTINCT regexp_replace(right(command, 76), '\d+', '#', 'g') FROM mint.partition_plan('past', '1 day', 1, keep => '1 day');
+-- What a default generates whose time is not known is not dropped by a layout that somebody passes.
+CREATE TABLE scattered (id bigint DEFAULT snowflake_scatter(snowflake_next_id(5, 'twitter'))) PARTITION BY RANGE (id);
+SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
+ALTER TABLE scattered ALTER id DROP DEFAULT;
+SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
+CREATE FUNCTION shop.uuid_v7() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid();
+CREATE TABLE uuids (id uuid DEFAULT shop.uuid_v7()) PARTITION BY RANGE (id);
+SELECT count(*) FROM mint.partition_plan('uuids', '1 month', keep => '1 year');
+ALTER TABLE uuids ALTER id SET DEFAULT home.uuid_v7('2020-01-01');
+SELECT count(*) FROM mint.partition_plan('uuids', '1 month', keep => '1 year');
+ALTER TABLE uuids ALTER id SET DEFAULT home.uuid_v7();
+SELECT count(*) FROM mint.partition_plan('uuids', '1 month', keep => '1 year');
+-- Rows in the default partition prevent a partition, and none of those that are for later rows.
+CREATE TABLE spilled (LIKE past) PARTITION BY RANGE (id);
+CREATE TABLE spilled_rest PARTITION OF spilled DEFAULT;
+INSERT INTO spilled VALUES (snowflake_min(now(), 'twitter'));
+\set VERBOSITY sqlstate
+CALL mint.partition_maintain('spilled', '1 day', 3, 'twitter');
+\set VERBOSITY default
+SELECT count(*) FROM tree WHERE parent = 'spilled'::regclass;
+SELECT count(*) FROM mint.partition_plan('past', '1 day', zone => NULL);
+SELECT count(*) FROM mint.partition_plan('past', '1 hour', zone => 'Mars/X');
 -- A partition without an end says nothing of the layout.
 CREATE TABLE open_end (id bigint) PARTITION BY RANGE (id);
 CREATE TABLE open_end_a PARTITION OF open_end FOR VALUES FROM (2199023255552) TO (1125899906842624);
