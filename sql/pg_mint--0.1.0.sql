@@ -1370,8 +1370,7 @@ WITH
         (16, 'uuid_v7', '{uuid_v7,uuid_v7_in,uuid_generate_v7}'), (17, NULL, '{snowflake_layout_from_text}')
     ),
     -- Defaults that call a function of this extension, or of others for UUIDs. A layout from a text is not a constant.
-    generated AS (
-        SELECT u.objid AS attrdef, (array_agg(g.kind ORDER BY g.place))[1] AS kind,
+    generated AS (SELECT u.objid AS attrdef, (array_agg(g.kind ORDER BY g.place))[1] AS kind,
             bool_or(g.kind = 'snowflake') AS has_layout, bool_or(g.kind IS NULL) AS is_computed FROM generator AS g
         JOIN pg_proc AS f ON f.proname = ANY (g.names)
         JOIN pg_depend AS m ON m.classid = 'pg_proc'::regclass AND m.objid = f.oid AND m.deptype = 'e'
@@ -1380,8 +1379,7 @@ WITH
         GROUP BY u.objid
     ),
     -- Columns of foreign keys, by the column that they refer to.
-    reference AS (
-        SELECT k.confrelid, b.attnum, array_agg(DISTINCT r.name) AS names,
+    reference AS (SELECT k.confrelid, b.attnum, array_agg(DISTINCT r.name) AS names,
             array_agg(DISTINCT r.name) FILTER (WHERE a.attlen > 0 AND a.attlen < b.attlen) AS narrower
         FROM pg_constraint AS k
         CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) AS p (near, far)
@@ -1392,8 +1390,7 @@ WITH
         WHERE k.contype = 'f' AND k.conparentid = 0 GROUP BY k.confrelid, b.attnum
     ),
     -- As VACUUM and ANALYZE counted last; of partitions the sum. pg_total_relation_size() would wait for locks.
-    size AS (
-        SELECT CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid ELSE c.oid END AS relid,
+    size AS (SELECT CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid ELSE c.oid END AS relid,
             sum(c.reltuples::numeric)::bigint AS rows, sum(c.relpages + coalesce(t.relpages, 0) + x.pages)::bigint
                 * current_setting('block_size')::bigint AS bytes FROM pg_class AS c
         LEFT JOIN pg_class AS t ON t.oid = c.reltoastrelid
@@ -1464,8 +1461,7 @@ GRANT SELECT ON mint.id_columns TO PUBLIC;
 -- Existing tables: conversion
 
 CREATE FUNCTION mint.convert_plan(relation regclass, column_name text, new_default text)
-RETURNS TABLE (direction text, command text)
-    STABLE PARALLEL UNSAFE COST 1000 ROWS 2 LANGUAGE sql
+RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 ROWS 2 LANGUAGE sql
     SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off
     SET datestyle = 'ISO, YMD' SET intervalstyle = iso_8601 SET extra_float_digits = 3 BEGIN ATOMIC
     WITH RECURSIVE tree AS (
@@ -1494,8 +1490,7 @@ RETURNS TABLE (direction text, command text)
         SELECT @extschema@.snowflake_min(now(), CASE WHEN new_default
                 ~ '^([^(''$]+\.)?snowflake_next(_id|_in)?\([\w\s,.:=>]*(''[a-z][^''\\]*''[\w\s.:]*)?\)$'
             THEN coalesce(substring(new_default FROM '''(.*)'''), 'instagram') END::@extschema@.snowflake_layout) AS id
-    ), refusal AS (
-        SELECT v.code, v.message, v.detail FROM (SELECT 1) AS one LEFT JOIN member AS m ON m.is_root
+    ), refusal AS (SELECT v.code, v.message, v.detail FROM (SELECT 1) AS one LEFT JOIN member AS m ON m.is_root
         LEFT JOIN LATERAL (
             SELECT p.relname FROM member AS p
             WHERE p.old_default IS NOT NULL AND (p.attidentity <> '' OR m.attidentity <> '' AND m.relkind = 'p') LIMIT 1
@@ -1536,13 +1531,11 @@ RETURNS TABLE (direction text, command text)
         SELECT m.name, m.seq, a.nth, a.privilege_type, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END AS option,
             CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
         FROM member AS m LEFT JOIN pg_default_acl AS p ON p.defaclrole = m.relowner AND p.defaclobjtype = 'S',
-        LATERAL (
-            SELECT * FROM aclexplode(coalesce(m.relacl, acldefault('s', m.relowner))) WITH ORDINALITY
+        LATERAL (SELECT * FROM aclexplode(coalesce(m.relacl, acldefault('s', m.relowner))) WITH ORDINALITY
             UNION ALL SELECT d.grantor, d.grantee, NULL, false, NULL FROM aclexplode(p.defaclacl) AS d
         ) AS a (grantor, grantee, privilege_type, is_grantable, nth)
         WHERE m.has_identity AND (m.relacl IS NOT NULL OR p.oid IS NOT NULL)
-    ), step AS (
-        SELECT v.direction, v.n, m.name, NULL AS nth, v.command
+    ), step AS (SELECT v.direction, v.n, m.name, NULL AS nth, v.command
         FROM member AS m JOIN member AS r ON r.is_root CROSS JOIN lowest AS l,
         LATERAL (SELECT format('ALTER TABLE %s ALTER COLUMN %s ', m.name, m.col) AS alter,
             coalesce('SET DEFAULT ' || m.old_default, 'DROP DEFAULT') AS restore, m.seqincrement > 0 AS ascends,
@@ -1583,12 +1576,10 @@ RETURNS TABLE (direction text, command text)
                     format(' AND (%s %% %L - q.last_value %% %2$L) %% %2$L = ''0''', m.col, m.seqincrement) END,
                 CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
         ) AS v (direction, n, is_so, command) WHERE v.is_so
-        UNION ALL
-        SELECT 'back', 11, p.name, 0,
+        UNION ALL SELECT 'back', 11, p.name, 0,
             format('REVOKE ALL ON SEQUENCE %s FROM %s', p.seq, string_agg(DISTINCT p.role, ', '))
         FROM privilege AS p GROUP BY p.name, p.seq
-        UNION ALL
-        SELECT 'back', 12, p.name, min(p.nth), format('GRANT %s ON SEQUENCE %s TO %s%s',
+        UNION ALL SELECT 'back', 12, p.name, min(p.nth), format('GRANT %s ON SEQUENCE %s TO %s%s',
             string_agg(DISTINCT p.privilege_type, ', '), p.seq, p.role, p.option)
         FROM privilege AS p WHERE p.nth IS NOT NULL GROUP BY p.name, p.seq, p.role, p.option
     )
@@ -1615,8 +1606,7 @@ END;
 COMMENT ON FUNCTION mint.partition_key(oid, @extschema@.snowflake_layout, timestamptz) IS 'Internal: returns the first key at or after a timestamp';
 
 CREATE FUNCTION mint.partition_time(kind oid, layout @extschema@.snowflake_layout, key text) RETURNS timestamptz
-    STABLE PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
-    SELECT CASE WHEN key IN ('', '~') THEN NULL
+    STABLE PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC SELECT CASE WHEN key IN ('', '~') THEN NULL
         WHEN kind = 'uuid'::regtype THEN @extschema@.uuid_v7_time((left(key, 14) || '7000-8000-000000000000')::uuid)
         WHEN kind <> 'bigint'::regtype THEN @extschema@.objectid_time(key::@extschema@.objectid)
         WHEN @extschema@.snowflake_is_valid(key::bigint, layout) THEN @extschema@.snowflake_time(key::bigint, layout) END;
@@ -1691,8 +1681,7 @@ BEGIN ATOMIC
                     months => (extract(year FROM l.at)::integer * 12 + extract(month FROM l.at)::integer - 13) / k.months * k.months)
                 END) AS s (edge)
         ) AS f (first, current)
-    ), edge AS MATERIALIZED (
-        SELECT e.local, a.at, mint.partition_key(s.kind, s.layout, a.at) COLLATE "C" AS key
+    ), edge AS MATERIALIZED (SELECT e.local, a.at, mint.partition_key(s.kind, s.layout, a.at) COLLATE "C" AS key
         FROM span AS s, generate_series(s.first, s.current + (ahead + 1) * every, every) AS e (local),
             LATERAL (SELECT e.local AT TIME ZONE s.zone) AS a (at)
     ), part AS MATERIALIZED (
@@ -1707,13 +1696,12 @@ BEGIN ATOMIC
         SELECT p.key, max(p.local) AS local, max(p.at) AS at, lead(p.key) OVER w AS next, max(max(p.high)) OVER w AS covered
         FROM (SELECT key, local, at, NULL AS high FROM edge UNION ALL SELECT low, NULL, NULL, high FROM part
             UNION ALL SELECT high, NULL, NULL, NULL FROM part) AS p GROUP BY p.key WINDOW w AS (ORDER BY p.key)
-    ), missing AS (
-        SELECT p.key, t.since, t.until, format('%s.%I', s.relnamespace::regnamespace,
+    ), missing AS (SELECT p.key, t.since, t.until, format('%s.%I', s.relnamespace::regnamespace,
                 substr((repeat('x', length(x.suffix)) || s.relname)::name::text, length(x.suffix) + 1) || x.suffix) AS name,
             format('FROM (%L) TO (%s)', b.low, coalesce(quote_literal(b.high), 'MAXVALUE')) AS bounds
         FROM span AS s, piece AS p,
             LATERAL (SELECT mint.partition_time(s.kind, s.layout, p.key), mint.partition_time(s.kind, s.layout, p.next)) AS u (since, until),
-            LATERAL (SELECT coalesce(p.at, u.since), u.until, coalesce(p.local, u.since AT TIME ZONE 'UTC')) AS t (since, until, local),
+            LATERAL (SELECT coalesce(p.at, u.since), u.until, coalesce(p.local, u.since AT TIME ZONE interval '0')) AS t (since, until, local),
             to_char(t.local, CASE WHEN s.seconds > 0 OR p.local IS NULL THEN '_YYYY_MM_DD_HH24MISS'
                 WHEN s.days > 0 THEN '_YYYY_MM_DD' WHEN s.months % 12 > 0 THEN '_YYYY_MM' ELSE '_YYYY' END) AS x (suffix),
             LATERAL (SELECT p.key, nullif(p.next, '~') WHERE s.kind <> 'bigint'::regtype UNION ALL
@@ -1723,8 +1711,7 @@ BEGIN ATOMIC
             -- A whole tick is in it: bounds within a tick leave gaps that are none.
             AND mint.partition_key(s.kind, s.layout, t.since + (p.at IS NULL)::integer * interval '1 us')
                 < mint.partition_key(s.kind, s.layout, t.until)
-    ), certain AS MATERIALIZED (
-        SELECT max(p.low) AS low FROM span AS s, part AS p
+    ), certain AS MATERIALIZED (SELECT max(p.low) AS low FROM span AS s, part AS p
         WHERE p.low <= s.present AND (p.before IS NULL
                 OR mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.before) + interval '1 us')
                     < mint.partition_key(s.kind, s.layout, mint.partition_time(s.kind, s.layout, p.low)))
@@ -1792,10 +1779,10 @@ BEGIN
     PERFORM mint.partition_begin(parent, lock_timeout);
     FOR step IN
         -- The newest is created first: where rows of the default partition prevent one, later ones have none yet.
-        SELECT p.name, p.command, k.drops FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep)
-            WITH ORDINALITY AS p (name, since, until, command, place),
-            LATERAL (SELECT pg_catalog.right(p.command, pg_catalog.length(p.name)) OPERATOR(pg_catalog.=) p.name) AS k (drops)
-        ORDER BY p.place OPERATOR(pg_catalog.*) CASE WHEN k.drops IS FALSE THEN -1 ELSE 1 END
+        SELECT p.name, p.command, p.drops FROM (
+            SELECT q.name, q.command, q.since, q.place, pg_catalog.right(q.command, pg_catalog.length(q.name)) OPERATOR(pg_catalog.=) q.name AS drops
+            FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep) WITH ORDINALITY AS q (name, since, until, command, place)
+        ) AS p ORDER BY CASE WHEN p.drops IS FALSE THEN p.since END DESC NULLS LAST, p.place
     LOOP
         PERFORM mint.refuse('55000', pg_catalog.format('could not drop old partition %s', step.name),
             'The times of its ids are not certain: it was not created for this layout by a plan, or one between it and now is missing.',

@@ -247,14 +247,25 @@ fn calls_at_the_same_time_share_the_work() {
     let server = Server::start("calls at the same time");
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE one LOGIN; CREATE ROLE other; GRANT ALL ON SCHEMA public TO one; SET ROLE one; CREATE TABLE message (id bigint DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id); RESET ROLE");
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let mut other = server.connect_as("one", "postgres");
-                other.run("CALL mint.partition_maintain('message', '1 day', 30, since => now() - interval '10 days')");
-                other.run("CALL mint.partition_maintain('message', '1 day', 30, keep => '5 days')");
-            });
-        }
+        // Queries lock the table before its partitions.
+        scope.spawn(|| {
+            let mut reader = server.connect("postgres");
+            while !is_over.load(Ordering::Relaxed) {
+                reader.run("SELECT count(*) FROM message WHERE id % 2 = 1");
+            }
+        });
+        let call = || {
+            let mut other = server.connect_as("one", "postgres");
+            other.run("CALL mint.partition_maintain('message', '1 day', 30, since => now() - interval '10 days')");
+            other.run("CALL mint.partition_maintain('message', '1 day', 30, keep => '5 days')");
+        };
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(call)).collect();
+        let ends = calls.into_iter().map(|call| call.join().is_ok());
+        let is_done = ends.fold(true, |all, one| all && one);
+        is_over.store(true, Ordering::Relaxed);
+        assert!(is_done);
     });
     let left = partitions(&mut session, "message").len();
     assert!((36..=37).contains(&left), "{left} partitions");
@@ -298,7 +309,8 @@ fn names_and_locks_of_others_drop_nothing() {
         session.run("CALL mint.partition_maintain('shop.message', '1 year', since => now() - interval '2 years')");
         session.run("INSERT INTO shop.message DEFAULT VALUES");
         let oid: u32 = session.one("SELECT 'shop.message'::regclass::oid");
-        let parts = format!("SELECT inhrelid FROM pg_inherits WHERE inhparent = {oid} ORDER BY 1");
+        let parts =
+            format!("SELECT inhrelid FROM pg_inherits WHERE inhparent = {oid} ORDER BY 1 DESC");
         let before: Vec<u32> = session.column(&parts);
         let held = format!("shop.{}", if place % 2 == 0 { "message" } else { &old });
         let mut call = format!(
@@ -321,6 +333,11 @@ fn names_and_locks_of_others_drop_nothing() {
         let rows: i64 = session.one("SELECT count(*) FROM shop.message");
         assert_eq!(rows, 1, "{held}");
         session.run(&call);
-        assert_eq!(session.column::<u32>(&parts)[..4], before[1..], "{held}");
+        // The newest is created first, and so the oldest has the highest OID of a call.
+        let left: Vec<u32> = session.column(&parts);
+        assert!(
+            left.ends_with(&before[1..]) && !left.contains(&before[0]),
+            "{held}"
+        );
     }
 }
