@@ -262,10 +262,9 @@ fn calls_at_the_same_time_share_the_work() {
             other.run("CALL mint.partition_maintain('message', '1 day', 30, keep => '5 days')");
         };
         let calls: Vec<_> = (0..4).map(|_| scope.spawn(call)).collect();
-        let ends = calls.into_iter().map(|call| call.join().is_ok());
-        let is_done = ends.fold(true, |all, one| all && one);
+        let ends: Vec<_> = calls.into_iter().map(|call| call.join()).collect();
         is_over.store(true, Ordering::Relaxed);
-        assert!(is_done);
+        assert!(ends.iter().all(Result::is_ok));
     });
     let left = partitions(&mut session, "message").len();
     assert!((36..=37).contains(&left), "{left} partitions");
