@@ -1,4 +1,6 @@
 -- What a registry forgets: limits and evictions, changes by hand, restarts and copies, and what waits meanwhile.
+\pset format unaligned
+\pset tuples_only
 CREATE EXTENSION pg_mint;
 \i sql/include/registry_requests.sql
 SELECT mint.registry_create();
