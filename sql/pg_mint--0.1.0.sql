@@ -1756,9 +1756,9 @@ CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RET
         SELECT FROM pg_class AS o WHERE (o.relowner <> c.relowner OR NOT mint.keeps_names(o.relnamespace, c.relowner)) AND o.oid IN (
             WITH RECURSIVE tree (relid) AS (SELECT parent::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid)
             SELECT relid FROM tree UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)));
-    -- A statement waits for one lock after another: of the table, a partition, and each table of a foreign key.
+    -- A statement waits for one lock after another: of the table, two partitions, and each table of a foreign key.
     SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
-        SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (4 + count(*))))::text
+        SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (3 + count(*))))::text
         FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)), true);
 END;
 COMMENT ON FUNCTION mint.partition_begin(regclass, interval) IS 'Internal: checks that the caller owns a table and sets the search path and the time to wait for locks of the transaction';
