@@ -66,4 +66,21 @@ for text in "SELECT at AT TIME ZONE 'UTC'" "SELECT pg_catalog.timezone('GMT', at
     if zones "$work/bad.sql" >/dev/null; then die "sql_names.sh does not see the name of the zone in: $text"; fi
 done
 zones sql docs README.md || die "write AT TIME ZONE interval '0'"
+# A type in DECLARE is looked up in the search path of whoever calls, record too.
+types() {
+    awk '/^ *DECLARE *$/ { inside = starts = 1; next } /^ *BEGIN *$/ { inside = 0 }
+        inside {
+            count = split($0, parts, ";")
+            for (i = 1; i <= count; i++) {
+                if ((starts || i > 1) && split(parts[i], words, " ") > 1 && words[1] != "--" && words[2] !~ /[.]/) {
+                    print FILENAME ": type without its schema: " words[1] " " words[2]; bad = 1
+                }
+            }
+            starts = parts[count] ~ /^ *$/
+        }
+        END { exit bad }' "$@"
+}
+printf 'DECLARE\n    a pg_catalog.text := (\n        SELECT b\n    ); step record;\nBEGIN\n' >"$work/bad.sql"
+if types "$work/bad.sql" >/dev/null; then die "sql_names.sh does not see a type without its schema"; fi
+types sql/pg_mint--*.sql || die "name these types with their schema"
 names "${elsewhere[@]}" || die "name these with their schema, and cast both sides to exact types"
