@@ -109,6 +109,9 @@ CREATE FUNCTION trap.eq(text[], text[]) RETURNS boolean LANGUAGE sql AS 'SELECT 
 CREATE FUNCTION trap.array_agg(text) RETURNS text[] LANGUAGE sql AS 'SELECT ARRAY[trap.sprung()::text]'; CREATE FUNCTION trap.format(text, text, text, text) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text'; CREATE FUNCTION trap.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT trap.sprung()::text';
 CREATE FUNCTION trap.check(text) RETURNS boolean LANGUAGE sql AS 'SELECT trap.sprung()'; CREATE DOMAIN trap.word AS text CHECK (trap.check(value)); CREATE TYPE trap.record AS (name text, command trap.word, drops boolean);
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
+-- In a new session, as a session looks the names of a procedure up once.
+\c -
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO, MDY'; SET client_min_messages = warning;
 SET ROLE part_owner;
 SET search_path = trap, pg_catalog, shop, home;
 CALL mint.partition_maintain('flow', '1 day', 4);
