@@ -5,8 +5,10 @@
 
 pub mod judge;
 pub mod membership;
+pub mod setting;
 
-/// Judges shards where there is no registry. Called once, when the library is loaded.
+/// Defines the setting, and judges shards where there is no registry. Called once, when the library is loaded.
 pub fn init() {
+    setting::init();
     judge::init();
 }

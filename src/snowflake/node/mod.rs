@@ -2,5 +2,4 @@
 
 pub mod grantor;
 pub mod java;
-pub mod own_shards;
 pub mod setting;

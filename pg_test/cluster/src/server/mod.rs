@@ -12,3 +12,4 @@ pub mod session;
 pub mod shared_memory;
 pub mod standby;
 pub mod turn;
+pub mod twin;
