@@ -1619,7 +1619,7 @@ CREATE FUNCTION mint.partition_plan(
     parent regclass, every interval, ahead integer DEFAULT 2, layout @extschema@.snowflake_layout DEFAULT NULL,
     zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL, keep interval DEFAULT NULL
 ) RETURNS TABLE (name text, since timestamptz, until timestamptz, command text)
-    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE sql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
+    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE sql SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off
 BEGIN ATOMIC
     WITH checked AS MATERIALIZED (
         SELECT c.oid, c.relname, c.relnamespace, c.reltablespace, c.relowner, c.relacl, c.relrowsecurity, y.kind, g.*,
@@ -1652,7 +1652,7 @@ BEGIN ATOMIC
                 THEN mint.refuse('22023', format('times of column "%s" of table %s are not known', a.attname, parent),
                     coalesce('The default of the column is ' || d.source || '.', 'The column has no default.'),
                     CASE WHEN d.source IS NULL AND y.kind = 'bigint'::regtype THEN 'Pass the layout, as in layout => ''twitter''.'
-                    ELSE 'Use a default that is one call of a generator of ids by time, as keep requires.' END)
+                    ELSE 'Use a default that is one call of a generator of ids by time.' END)
             WHEN y.kind <> 'bigint'::regtype AND layout IS NOT NULL OR layout::text <> d.own
                 THEN mint.refuse('22023', format('layout "%s" is not that of column "%s" of table %s', layout, a.attname, parent),
                     coalesce('The default of the column generates ids of layout "' || d.own || '".', 'Only a bigint has a layout.'),
@@ -1662,13 +1662,13 @@ BEGIN ATOMIC
             extract(epoch FROM every) - extract(epoch FROM date_trunc('day', every))) AS g (months, days, seconds)
         LEFT JOIN pg_class AS c ON c.oid = parent LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
         LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attnum > 0
-        LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid) FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind) ON true
+        LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid), t.typdefault FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind, source) ON true
         LEFT JOIN pg_attrdef AS v ON v.adrelid = c.oid AND v.adnum = a.attnum LEFT JOIN LATERAL (
-            SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home || 'snowflake_next') THEN coalesce(
-                substring(e.source FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
-                CASE WHEN substr(e.source, length(h.home) + 1) ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
-            FROM left(pg_get_expr(v.adbin, 0::oid), 1000) AS e (source),
-                replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home)
+            SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home) AND c.call ~ '^snowflake_next(_id|_in|_own_in)?\('
+                THEN coalesce(substring(c.call FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
+                    CASE WHEN c.call ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
+            FROM left(coalesce(pg_get_expr(v.adbin, 0::oid), y.source), 1000) AS e (source),
+                replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home), substr(e.source, length(h.home) + 1) AS c (call)
         ) AS d (source, home, own) ON true
     ), span AS MATERIALIZED (
         SELECT k.*, 'Partition by the time of ids' || coalesce(' of layout ' || k.layout, '') AS mark, mint.partition_key(k.kind, k.layout, t.cut) COLLATE "C" AS cut,
@@ -1773,7 +1773,7 @@ DECLARE
     step pg_catalog.record;
 BEGIN
     COMMIT;
-    PERFORM mint.refuse('22023', 'arguments "lock_timeout" and "retries" must be positive', NULL, 'Use 0 retries to try once.')
+    PERFORM mint.refuse('22023', 'argument "lock_timeout" or "retries" is out of range', NULL, 'Use a time of up to 20 days, and 0 retries to try once.')
     WHERE retries IS NULL OR retries OPERATOR(pg_catalog.<) 0 OR lock_timeout IS NULL OR lock_timeout OPERATOR(pg_catalog.<=) '0'
         OR lock_timeout OPERATOR(pg_catalog.>) '20 days';
     PERFORM mint.partition_begin(parent, lock_timeout);

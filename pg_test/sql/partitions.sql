@@ -139,6 +139,14 @@ CREATE TABLE scattered (id bigint DEFAULT snowflake_scatter(snowflake_next_id(5,
 SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
 ALTER TABLE scattered ALTER id DROP DEFAULT;
 SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
+RESET ROLE;
+CREATE FUNCTION home.snowflake_next_mine(home.snowflake_layout) RETURNS bigint LANGUAGE sql RETURN 5;
+ALTER TABLE scattered ALTER id SET DEFAULT home.snowflake_next_mine('twitter');
+SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
+DROP TABLE scattered; DROP FUNCTION home.snowflake_next_mine;
+CREATE DOMAIN shop.scattered_id AS bigint DEFAULT snowflake_scatter(snowflake_next_id(5, 'twitter'));
+CREATE TABLE of_domain (id shop.scattered_id) PARTITION BY RANGE (id);
+SELECT count(*) FROM mint.partition_plan('of_domain', '1 month', layout => 'twitter', keep => '1 year');
 CREATE FUNCTION shop.uuid_v7() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid();
 CREATE TABLE uuids (id uuid DEFAULT shop.uuid_v7()) PARTITION BY RANGE (id);
 SELECT count(*) FROM mint.partition_plan('uuids', '1 month', keep => '1 year');
