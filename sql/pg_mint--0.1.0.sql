@@ -36,14 +36,6 @@ BEGIN
             DETAIL = 'The extension creates a schema of this name itself.',
             HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
     END IF;
-    IF target OPERATOR(pg_catalog.=) ANY (
-        SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
-    ) THEN
-        RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint_registry"'
-            USING ERRCODE = 'feature_not_supported',
-            DETAIL = 'The schema is for the tables of a registry.',
-            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
-    END IF;
     IF present IS NOT NULL THEN
         IF keeper OPERATOR(pg_catalog.<>) installer AND NOT EXISTS (
             SELECT FROM pg_catalog.pg_database AS d
@@ -1161,8 +1153,8 @@ COMMENT ON VIEW mint.ceilings IS 'Shows the ceilings on disk of the databases th
 GRANT SELECT ON mint.ceilings TO pg_monitor;
 
 CREATE FUNCTION mint.leases() RETURNS TABLE (
-    node_bits integer, first_node bigint, last_node bigint, held boolean, lease_from timestamptz,
-    lease_until timestamptz, time_left interval, renewed timestamptz, renewals bigint, trouble text
+    node_bits integer, node bigint, lease_from timestamptz, lease_until timestamptz, time_left interval,
+    renewed timestamptz, renewals integer, trouble text
 )
     VOLATILE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'leases_wrapper';
 COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds';
@@ -1260,66 +1252,49 @@ CREATE FUNCTION mint.release_leases() RETURNS bigint
 COMMENT ON FUNCTION mint.release_leases() IS 'Releases all leases of this server and returns their number';
 REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
 
--- Administration: registry. Everybody may call these, which demand privileges on the schema mint_registry and its tables
+-- Administration: registry. Its tables belong to the bootstrap superuser, so that nobody puts a trigger, a rule or a policy
+-- on them; the function that members call to the role that installs, which can grant it.
 
-CREATE FUNCTION mint.registry_create(
-    lease interval DEFAULT '30 s', max_skew interval DEFAULT NULL, leases_per_login bigint DEFAULT 100000,
-    nodes_per_login bigint DEFAULT 1000000
-) RETURNS void
-    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_create_wrapper';
-COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
+CREATE FUNCTION mint.registry_place() RETURNS text
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'registry_place_wrapper';
+COMMENT ON FUNCTION mint.registry_place() IS 'Internal: returns where the rows of the registry of this database belong';
 
-CREATE FUNCTION mint.registry_drop() RETURNS void
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_drop_wrapper';
-COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
+CREATE TABLE mint.registry (place text PRIMARY KEY DEFAULT mint.registry_place(), run jsonb, rings jsonb NOT NULL DEFAULT '{}');
+COMMENT ON TABLE mint.registry IS 'State of the registry of this database, one row for each place that it was at';
 
-CREATE FUNCTION mint.registry_begin_quarantine() RETURNS void
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_begin_quarantine_wrapper';
-COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
+CREATE TABLE mint.registry_leases (
+    place text DEFAULT mint.registry_place(), node_bits integer CHECK (node_bits BETWEEN 8 AND 31), node bigint CHECK (node >= 0),
+    number bigint NOT NULL DEFAULT 0, holder text NOT NULL DEFAULT '', lease_from timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lease_until timestamptz NOT NULL, writes bigint NOT NULL DEFAULT 1, PRIMARY KEY (place, node_bits, node)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE mint.registry_leases IS 'Leases of nodes that this registry has granted; one until infinity keeps its node out';
 
-CREATE FUNCTION mint.registry_end_quarantine() RETURNS void
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_end_quarantine_wrapper';
-COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
+SELECT pg_catalog.pg_extension_config_dump('mint.registry'::pg_catalog.regclass, ''::pg_catalog.text);
+SELECT pg_catalog.pg_extension_config_dump('mint.registry_leases'::pg_catalog.regclass, ''::pg_catalog.text);
 
-CREATE FUNCTION mint.registry_accept_clock(end_leases boolean DEFAULT false) RETURNS bigint
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_accept_clock_wrapper';
-COMMENT ON FUNCTION mint.registry_accept_clock(boolean) IS 'Lets the registry grant nodes after its clock was far ahead and returns how many leases are of that time';
-
-CREATE FUNCTION mint.registry_prepare_restart(within interval DEFAULT '5 min') RETURNS timestamptz
-    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_prepare_restart_wrapper';
-COMMENT ON FUNCTION mint.registry_prepare_restart(interval) IS 'Lets the registry continue without a quarantine after the next start of its server and returns until when';
-
-CREATE FUNCTION mint.registry_reserve(
-    node_bits integer, first_node bigint, last_node bigint, holder text
-) RETURNS void
-    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_reserve_wrapper';
-COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
-
-CREATE FUNCTION mint.registry_unreserve(node_bits integer, first_node bigint, last_node bigint) RETURNS void
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_unreserve_wrapper';
-COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
-
-CREATE FUNCTION mint.registry_assign(
-    node_bits integer, holder text, node bigint DEFAULT NULL, moved boolean DEFAULT false
-) RETURNS bigint
-    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_assign_wrapper';
-COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint, boolean) IS 'Assigns a free node to a server for good, or gives it to the server that replaces it, and returns it';
-
-CREATE FUNCTION mint.registry_unassign(node_bits integer, holder text) RETURNS timestamptz
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_unassign_wrapper';
-COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
-
-CREATE FUNCTION mint.registry_evict(holder text) RETURNS bigint
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_evict_wrapper';
-COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
-
-CREATE FUNCTION mint.registry_evict(node_bits integer, first_node bigint, last_node bigint) RETURNS bigint
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_evict_nodes_wrapper';
-COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
+CREATE FUNCTION mint.registry_create() RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE sql BEGIN ATOMIC
+    INSERT INTO mint.registry (place) SELECT mint.registry_place()
+    WHERE NOT EXISTS (SELECT FROM mint.registry) ON CONFLICT DO NOTHING;
+END;
+COMMENT ON FUNCTION mint.registry_create() IS 'Makes this database a registry of nodes';
 
 CREATE FUNCTION mint.registry_request(request jsonb) RETURNS jsonb
-    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_request_wrapper';
-COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
+    VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp COST 1000
+    LANGUAGE c AS 'MODULE_PATHNAME', 'registry_request_wrapper';
+COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Answers a request of a member for a lease';
+REVOKE ALL ON FUNCTION mint.registry_request(jsonb) FROM PUBLIC;
+
+DO LANGUAGE plpgsql $mint$
+BEGIN
+    EXECUTE (SELECT pg_catalog.format('ALTER TABLE mint.registry OWNER TO %1$I; ALTER TABLE mint.registry_leases OWNER TO %1$I;'
+        'GRANT SELECT, INSERT, UPDATE, DELETE ON mint.registry, mint.registry_leases TO pg_database_owner, %2$I;'
+        'ALTER FUNCTION mint.registry_request(jsonb) OWNER TO %2$I',
+        pg_catalog.pg_get_userbyid(10::pg_catalog.oid), pg_catalog.pg_get_userbyid(e.extowner))
+    FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name);
+END
+$mint$;
+GRANT SELECT ON mint.registry, mint.registry_leases TO pg_monitor;
 
 -- Existing tables: catalogs are read and statements are printed with the rights of the caller. Names bind when this script
 -- runs, in the schema of its database's owner, so that from here on only the server's own schema is searched.

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 const DOCUMENTS: [&str; 4] = [
-    "README.md", "docs/explanation/leases.md", "docs/from/tidb.md", "docs/compare.md",
+    "README.md", "docs/explanation/scale.md", "docs/from/tidb.md", "docs/compare.md",
 ];
 
 /// Each key of a table, and the generator of it.

@@ -2,7 +2,7 @@
 //!
 //! A [`Layout`] divides the bits of an id into fields. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps ids unique over a crash,
-//! a [`Lease`] between servers that share a node, as a [`Registry`] grants it.
+//! a [`Lease`] between servers that share a node, as a registry grants it by the rules of a [`registry::ring`].
 //! [`UuidLanes`] and [`ObjectIdLane`] mint ids that only ascend. A [`Segment`] shares the values of a
 //! sequence among all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
@@ -47,8 +47,6 @@ pub use crate::counter::user_table::UserTable;
 pub use crate::family::inspect;
 pub use crate::monotonic::{ClockTime, Nanos};
 pub use crate::objectid::{ObjectId, ObjectIdLane};
-pub use crate::registry::identity::{Identity, Incarnation, LogPoint};
-pub use crate::registry::lease_rules::{Denial, LeaseEnd, LeaseTerm, Registry, StateLoss};
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;
 pub use crate::snowflake::error::{IdError, LayoutError, SpanError};

@@ -1,5 +1,5 @@
-//! Wall clock that a test sets, for a server that preloads this library. Only the wall clock steps: as at a real step, the
-//! monotonic clocks continue.
+//! Clocks that a test sets, for a server that preloads this library. A step of the wall clock leaves the others alone, as a real
+//! one does. And time passes: for the wall clock and the time since boot.
 //!
 //! PostgreSQL reads the clock in signal handlers too, which interrupt any call, `malloc` as well. So nothing here allocates
 //! or takes a lock, as libfaketime does, which corrupts the memory of such a server.
@@ -15,6 +15,7 @@ const SYS_CLOCK_GETTIME: c_long = 228;
 const SYS_CLOCK_GETTIME: c_long = 113;
 const CLOCK_REALTIME: c_int = 0;
 const CLOCK_REALTIME_COARSE: c_int = 5;
+const CLOCK_BOOTTIME: c_int = 7;
 const O_RDONLY_O_CLOEXEC: c_int = 0o2_000_000;
 const PROT_READ: c_int = 1;
 const MAP_SHARED: c_int = 1;
@@ -33,22 +34,26 @@ pub struct Timeval {
     microseconds: i64,
 }
 
-/// Content of the file that `MINT_CLOCK` names: what to add to the clock, in nanoseconds, and its complement. See
-/// `FakeClock::set`, which writes them one after the other.
+/// What to add to a clock, in nanoseconds, and its complement. See `FakeClock::set`, which writes them one after the other.
 #[repr(C)]
 struct Offset {
     nanoseconds: AtomicI64,
     complement: AtomicI64,
 }
 
-/// The mapped file, from the first call on.
-static OFFSET: AtomicPtr<Offset> = AtomicPtr::new(null_mut());
+/// Content of the file that `MINT_CLOCK` names: what to add to the wall clock, and to that and the time since boot.
+type Offsets = [Offset; 2];
 
-/// That of a process without a file.
-static NONE: Offset = Offset {
-    nanoseconds: AtomicI64::new(0),
-    complement: AtomicI64::new(!0),
-};
+/// The mapped file, from the first call on.
+static OFFSETS: AtomicPtr<Offsets> = AtomicPtr::new(null_mut());
+
+/// Those of a process without a file.
+static NONE: Offsets = [const {
+    Offset {
+        nanoseconds: AtomicI64::new(0),
+        complement: AtomicI64::new(!0),
+    }
+}; 2];
 
 unsafe extern "C" {
     fn abort() -> !;
@@ -66,45 +71,50 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-impl Offset {
-    /// Maps the file. A call that interrupts another maps it once more, to the same content.
-    fn map() -> *mut Self {
-        // SAFETY: the arguments are strings that end in a zero, and the mapping is never removed.
-        unsafe {
-            let path = getenv(c"MINT_CLOCK".as_ptr());
-            if path.is_null() {
-                return (&raw const NONE).cast_mut();
-            }
-            let file = open(path, O_RDONLY_O_CLOEXEC);
-            let mapped = mmap(
-                null_mut(),
-                size_of::<Self>(),
-                PROT_READ,
-                MAP_SHARED,
-                file,
-                0,
-            );
-            if file < 0 || mapped.addr() == usize::MAX {
-                abort();
-            }
-            close(file);
-            mapped.cast()
+/// Maps the file. A call that interrupts another maps it once more, to the same content.
+fn map() -> *mut Offsets {
+    // SAFETY: the arguments are strings that end in a zero, and the mapping is never removed.
+    unsafe {
+        let path = getenv(c"MINT_CLOCK".as_ptr());
+        if path.is_null() {
+            return (&raw const NONE).cast_mut();
         }
+        let file = open(path, O_RDONLY_O_CLOEXEC);
+        let mapped = mmap(
+            null_mut(),
+            size_of::<Offsets>(),
+            PROT_READ,
+            MAP_SHARED,
+            file,
+            0,
+        );
+        if file < 0 || mapped.addr() == usize::MAX {
+            abort();
+        }
+        close(file);
+        mapped.cast()
     }
+}
 
-    /// Returns what to add to the clock, in nanoseconds.
-    fn read() -> i64 {
-        let mut offset = OFFSET.load(Ordering::Acquire);
-        if offset.is_null() {
-            offset = Self::map();
-            OFFSET.store(offset, Ordering::Release);
-        }
-        // SAFETY: it is mapped, or static.
-        let offset = unsafe { &*offset };
+/// Returns what to add to the wall clock, and to the time since boot, in nanoseconds.
+fn offsets() -> [i64; 2] {
+    let mut offsets = OFFSETS.load(Ordering::Acquire);
+    if offsets.is_null() {
+        offsets = map();
+        OFFSETS.store(offsets, Ordering::Release);
+    }
+    // SAFETY: it is mapped, or static.
+    let [wall, both] = unsafe { &*offsets };
+    let both = both.read();
+    [wall.read() + both, both]
+}
+
+impl Offset {
+    fn read(&self) -> i64 {
         loop {
             // The one that is written last is read first: if they fit, neither was half written.
-            let complement = offset.complement.load(Ordering::Acquire);
-            let nanoseconds = offset.nanoseconds.load(Ordering::Acquire);
+            let complement = self.complement.load(Ordering::Acquire);
+            let nanoseconds = self.nanoseconds.load(Ordering::Acquire);
             if nanoseconds == !complement {
                 return nanoseconds;
             }
@@ -120,8 +130,15 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, now: *mut Timespec) -> c_in
     // SAFETY: the caller's, and the kernel has written where it returned 0.
     unsafe {
         let result = syscall(SYS_CLOCK_GETTIME, clock, now);
-        if result == 0 && [CLOCK_REALTIME, CLOCK_REALTIME_COARSE].contains(&clock) {
-            let sum = (*now).nanoseconds + Offset::read();
+        let place = match clock {
+            CLOCK_REALTIME | CLOCK_REALTIME_COARSE => 0,
+            CLOCK_BOOTTIME => 1,
+            _ => 2,
+        };
+        if result == 0
+            && let Some(offset) = offsets().get(place)
+        {
+            let sum = (*now).nanoseconds + offset;
             (*now).seconds += sum.div_euclid(NANOSECONDS);
             (*now).nanoseconds = sum.rem_euclid(NANOSECONDS);
         }

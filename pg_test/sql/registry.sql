@@ -1,106 +1,122 @@
--- The registry of nodes, asked as members do. What members make of the answers is tested on whole servers.
+-- The registry of nodes, asked as members do. What members make of the answers, and what is granted after the wait of 35 s, is
+-- tested on whole servers.
 CREATE EXTENSION pg_mint;
 \i sql/include/registry_requests.sql
-SELECT ask(NULL, 13, NULL, NULL);
-SELECT mint.registry_create(lease => '4.9 s');
-SELECT mint.registry_create(lease => '61 s');
-SELECT mint.registry_create(lease => NULL);
-SELECT mint.registry_create(lease => '10 s', max_skew => '6 s');
-SELECT mint.registry_create(lease => '60 s', max_skew => '11 s');
-SELECT mint.registry_create(leases_per_login => 0);
-SELECT mint.registry_create(nodes_per_login => NULL);
+SELECT ask(13, '{"grant": 1}');
 SELECT mint.registry_create();
-SELECT incarnation >> 32 AS begun FROM mint_registry.registry \gset
-SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon,
-    round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, (incarnation >> 32) - :begun AS quarantines
-    FROM mint_registry.registry;
-SELECT mint.registry_create('5 s');
-SELECT lease, max_skew FROM mint_registry.registry;
-SELECT mint.registry_create('60 s', max_skew => '10 s');
-SELECT lease, max_skew, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_create();
--- Its tables and its view, which older servers read and which are dumped.
-SELECT c.oid::regclass AS relation, relkind AS kind,
-    relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security,
-    (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
-       obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
-SELECT c.oid::regclass AS relation, attnum, attname, format_type(atttypid, atttypmod) AS type, attnotnull AS required, pg_get_expr(adbin, adrelid) AS "default"
-FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
-WHERE relnamespace = 'mint_registry'::regnamespace AND relkind <> 'i' AND attnum > 0 ORDER BY relname COLLATE "C", attnum;
-SELECT conrelid::regclass AS relation, conname, pg_get_constraintdef(oid) AS "constraint" FROM pg_constraint
-WHERE connamespace = 'mint_registry'::regnamespace AND contype <> 'n' ORDER BY conname COLLATE "C";
-SELECT pg_get_indexdef(indexrelid) AS index FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
-SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT mint.registry_end_quarantine();
+SELECT place = mint.registry_place() AS is_here, run, rings FROM mint.registry;
+-- Its tables belong to the bootstrap superuser, and its function to the role that has installed the extension.
+SELECT c.oid::regclass AS relation, c.relowner = 10 AS is_superuser, c.reloptions AS options, c.oid = ANY (e.extconfig) AS is_dumped,
+    (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ' ORDER BY grantee::regrole::text COLLATE "C", privilege_type)
+        FROM aclexplode(relacl) WHERE grantee <> relowner) AS others
+FROM pg_class AS c, pg_extension AS e WHERE extname = 'pg_mint' AND c.oid IN ('mint.registry'::regclass, 'mint.registry_leases'::regclass);
+SELECT attrelid::regclass AS relation, attname, format_type(atttypid, atttypmod) AS type, attnotnull AS required, pg_get_expr(adbin, adrelid) AS "default"
+FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+WHERE attrelid IN ('mint.registry'::regclass, 'mint.registry_leases'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text COLLATE "C", attnum;
+SELECT conrelid::regclass AS relation, pg_get_constraintdef(oid) AS "constraint" FROM pg_constraint
+WHERE conrelid IN ('mint.registry'::regclass, 'mint.registry_leases'::regclass) AND contype <> 'n' ORDER BY 1, 2;
 
--- The highest free node of each width.
-SELECT (ask(NULL, 13, NULL, NULL)).node FROM generate_series(1, 3);
-SELECT (ask(NULL, 10, NULL, NULL)).node;
-SELECT (ask(NULL, 1, NULL, NULL)).node FROM generate_series(1, 2);
-SELECT node, why FROM ask(NULL, 1, NULL, NULL);
-SELECT (ask(NULL, 0, NULL, NULL)).node;
-SELECT node, why FROM ask(NULL, 0, 0, 0);
--- Nobody gets what a member lists without asking for it by number, of any width: neither itself nor another one.
-SELECT node, why FROM ask(NULL, 4, NULL, NULL, holder => 'lists', listed => '[[15, 15], [12, 13], [7, 6], [-5, 9], [5000000000, 9223372036854775807]]');
-SELECT (ask(NULL, 4, NULL, NULL)).node FROM generate_series(1, 2);
-SELECT node, why FROM ask(NULL, 4, 15, 15);
-SELECT node, why FROM ask(NULL, 2, NULL, NULL, listed => '[[0, 3]]');
--- Nodes and ranges by their numbers, which nobody else has; of a range the first ones that are free.
-SELECT node, upto, seconds, why FROM ask(NULL, 13, 100, 163, holder => 'b');
-SELECT node, upto, why FROM ask(NULL, 13, 90, 100);
-SELECT node, upto, why FROM ask(NULL, 13, 95, 170);
-SELECT node, why FROM ask(NULL, 13, 120, 120);
-SELECT node, why FROM ask(NULL, 13, 85, 85, holder => 'c');
-SELECT node, upto, why FROM ask(NULL, 13, 84, 170);
-SELECT node, upto, why FROM ask(NULL, 13, 86, 170);
-SELECT node, upto, why FROM ask(NULL, 13, 84, 170);
-SELECT node, why FROM ask(NULL, 10, 120, 120);
-SELECT ask(NULL, 13, 8000, 8192);
-SELECT ask(NULL, 13, 5, 4);
-SELECT ask(NULL, 13, -1, 4);
-SELECT ask(NULL, 63, NULL, NULL);
-SELECT ask(NULL, -1, NULL, NULL);
--- Clocks.
-SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '3 s');
-SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '-1 h');
-SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '-2 s');
--- Renewals.
-SELECT got = l.id AS same, node, upto, seconds, why FROM mint_registry.leases l, ask(l.id, 13, 100, 163) WHERE first_node = 100;
-SELECT renewals FROM mint_registry.nodes WHERE first_node = 100;
-SELECT got, why FROM ask(1, 13, 100, 163);
-SELECT got, why FROM mint_registry.leases l, ask(l.id, 13, 100, 162) WHERE first_node = 100;
-SELECT ask(1, 13, NULL, NULL);
--- Given back: others have the nodes at once, but not those who had them before.
-SELECT release(id) FROM mint_registry.leases WHERE first_node = 100;
-SELECT release(1);
-SELECT held, lease_until = lease_from AS over FROM mint_registry.nodes WHERE first_node = 100;
-SELECT node, upto, why FROM ask(NULL, 13, 100, 120);
-SELECT horizon > '-infinity' AS remembered FROM mint_registry.registry;
--- Kept for servers that do not ask.
-SELECT mint.registry_reserve(10, 200, 1001, 'the old ones');
-SELECT mint.registry_reserve(10, 1000, 1000, 'too late');
-SELECT mint.registry_reserve(10, 100, 100, '');
-SELECT mint.registry_reserve(10, 100, 100, NULL);
-SELECT mint.registry_reserve(NULL, 100, 100, 'x');
-SELECT mint.registry_reserve(10, NULL, 100, 'x');
-SELECT mint.registry_reserve(10, 100, NULL, 'x');
-SELECT node, why FROM ask(NULL, 10, NULL, NULL);
-SELECT node, why FROM ask(NULL, 10, 700, 700);
-SELECT node_bits, first_node, last_node, holder, held, system_identifier, lease_until FROM mint_registry.nodes WHERE holder LIKE 'the%';
-SELECT mint.registry_evict(10, 200, 900);
-SELECT mint.registry_unreserve(10, 200, 1000);
-SELECT mint.registry_unreserve(10, 200, 1001);
-SELECT held, lease_until < now() + interval '71 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
--- Whatever happens, no node is in two leases.
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (1, 13, 95, 95, 'me', now(), now(), now(), now(), '3');
+-- A registry that was created can be the copy of one that has granted leases: it waits. A width without a ring has none.
+SELECT ask(13, '{"grant": 1}');
+SELECT ask(width, '{"grant": 1}') FROM (VALUES (0), (7), (64), (4294967295)) AS v (width);
+SELECT ask(13, '{"grant": 1}', '3 s'), ask(13, '{"grant": 1}', '-1 h'), ask(13, '{"grant": 1}', '2 s');
+SELECT run IS NOT NULL AS has_run, rings, (SELECT count(*) FROM mint.registry_leases) AS leases FROM mint.registry;
+-- Renewals continue meanwhile, by the word of members: each lease that lasts, and nobody else's.
+SELECT renew(13, 4096, 7);
+SELECT renew(13, 4096, 7), renew(13, 4096, 8), renew(13, 4096, 7, '-4 s');
+SELECT renew(13, 4095, 7), renew(13, 8192, 7), renew(12, 4096, 7);
+SELECT renew(13, 5000, 7, until => '-1 s'), renew(13, 5000, 7, since => '7 s'), renew(13, 5000, 7, until => '37 s'), renew(13, 5000, 9, until => '33 s');
+SELECT renew(31, 2147483647, 7), renew(31, 1073741824 + 32767, 7);
+SELECT node_bits, node, number, holder, lease_until > now() AS lasts, writes FROM mint.registry_leases ORDER BY 1, 2;
+-- A member that asks again with its number gets the lease that it has.
+SELECT ask(13, '{"grant": 9}'), ask(13, '{"grant": 10}');
+-- The end of a lease is the time of its last id. What is over is never revived.
+SELECT ask(13, jsonb_build_object('end', jsonb_build_object('lease', l, 'used', 0))) FROM (
+    SELECT jsonb_build_object('node', node, 'number', number, 'from', (extract(epoch FROM lease_from) * 1000000)::bigint,
+        'until', (extract(epoch FROM lease_until) * 1000000)::bigint) FROM mint.registry_leases WHERE node = 4096) AS v (l);
+SELECT lease_from = lease_until AS is_over, writes FROM mint.registry_leases WHERE node = 4096;
+SELECT renew(13, 4096, 11), ask(13, jsonb_build_object('end', jsonb_build_object('lease', lease(4097, 1, '0', '9 s'), 'used', 0)));
+-- Rows until infinity keep their nodes out of the ring.
+INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until) SELECT 10, n, 'kept', 'infinity' FROM generate_series(1000, 1009) AS n;
+SELECT renew(10, 1000, 1), renew(10, 999, 1);
 
+-- Rows that were restored or replicated from another place are copied, of the one that was used last, and stay.
+UPDATE mint.registry SET place = '1/1';
+UPDATE mint.registry_leases SET place = '1/1';
+INSERT INTO mint.registry (place) VALUES ('1/2');
+SELECT ask(13, '{"grant": 1}'), renew(13, 5000, 8);
+SELECT place = mint.registry_place() AS is_here, count(*), sum(writes) FROM mint.registry_leases GROUP BY 1 ORDER BY 1;
+DELETE FROM mint.registry WHERE place <> mint.registry_place();
+DELETE FROM mint.registry_leases WHERE place <> mint.registry_place();
+
+-- What cannot be read.
+SELECT mint.registry_request(NULL);
+SELECT mint.registry_request('[]');
+SELECT mint.registry_request('{}');
+SELECT mint.registry_request('{"protocol": 2}');
+SELECT mint.registry_request('{"protocol": 0}');
+SELECT mint.registry_request('{"protocol": "1"}');
+SELECT mint.registry_request('{"protocol": 1}');
+SELECT mint.registry_request('{"protocol": 1, "holder": 5}');
+SELECT mint.registry_request('{"protocol": 1, "holder": "a", "width": -1, "clock": 0, "demand": {"grant": 1}}');
+SELECT mint.registry_request('{"protocol": 1, "holder": "a", "width": 13, "clock": 1e400, "demand": {"grant": 1}}');
+SELECT mint.registry_request('{"protocol": 1, "holder": "a", "width": 13, "clock": 0, "demand": {"more": 1}}');
+SELECT mint.registry_request('{"protocol": 1, "holder": "a", "width": 13, "clock": 0, "demand": {"renewal": {"node": 1}}}');
+SELECT mint.registry_request(('{"protocol": 1, "later": ' || repeat('[', 200) || repeat(']', 200) || '}')::jsonb);
+-- Every lease is a transaction, which sees all that were granted.
+BEGIN;
+SELECT ask(13, '{"grant": 1}');
+ROLLBACK;
+SET default_transaction_isolation = 'repeatable read';
+SELECT ask(13, '{"grant": 1}');
+RESET default_transaction_isolation;
+SET default_transaction_read_only = on;
+SELECT ask(13, '{"grant": 1}');
+RESET default_transaction_read_only;
+-- What somebody wrote by hand.
+UPDATE mint.registry SET run = '5';
+SELECT ask(13, '{"grant": 1}');
+UPDATE mint.registry SET run = NULL, rings = '{"13": {"position": -1}}';
+SELECT ask(13, '{"grant": 1}');
+UPDATE mint.registry SET run = NULL, rings = '{}';
+SELECT ask(13, '{"grant": 1}');
+\set VERBOSITY terse
+INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (7, 1, now());
+INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (13, -1, now());
+\set VERBOSITY default
+INSERT INTO mint.registry_leases (node_bits, node, lease_from, lease_until, writes) VALUES (13, 9e18, '-infinity', '-infinity', 9e18), (13, 4444, 'infinity', now(), -5);
+SELECT ask(13, '{"grant": 1}'), renew(13, 4444, 0);
+
+-- Nobody asks, reads or creates a registry but who is permitted.
+CREATE ROLE member;
+SET ROLE member;
+SELECT ask(13, '{"grant": 1}');
+SELECT mint.registry_create();
+SELECT count(*) FROM mint.registry_leases;
+SELECT mint.release_leases();
+SELECT * FROM mint.leases;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO member;
+SET ROLE member;
+SELECT ask(13, '{"grant": 1}');
+SELECT count(*) FROM mint.registry_leases;
+RESET ROLE;
+GRANT pg_monitor TO member;
+SET ROLE member;
+SELECT count(*) > 0 AS some FROM mint.registry_leases;
+DELETE FROM mint.registry_leases;
+SELECT * FROM mint.leases;
+RESET ROLE;
+DROP FUNCTION renew, ask, lease;
+DROP EXTENSION pg_mint;
+DROP ROLE member;
 -- Sequences of other servers.
+CREATE EXTENSION pg_mint;
 SELECT segment_create('far', source => 'nowhere');
 SELECT segment_create(NULL);
 CREATE SEQUENCE small MINVALUE 1 MAXVALUE 2;
 SELECT segment_next('small'), segment_next('small');
 SELECT segment_next('small');
 DROP SEQUENCE small;
-\set VERBOSITY terse
-DROP SCHEMA mint_registry CASCADE;
-DROP EXTENSION pg_mint CASCADE;
+DROP EXTENSION pg_mint;

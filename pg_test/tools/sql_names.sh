@@ -57,7 +57,7 @@ sed "1,/$cut/d" sql/pg_mint--*.sql | sed -n '/LANGUAGE plpgsql AS/,/^\$mint\$;/p
 grep -q EXECUTE "$work/plpgsql.sql" || die "the install script has no procedure in PL/pgSQL behind its search_path"
 elsewhere=(
     "$work/script.sql" "$work/plpgsql.sql"    # not sql/compat: a user runs it, and its functions call those of the extension
-    "$work/home.rs" src/registry/member/query.rs src/counter/segment/supply.rs    # at another server
+    "$work/home.rs" src/registry/member/request.rs src/counter/segment/supply.rs    # at another server
 )
 # From PostgreSQL 18 on, a session's own zone can have an abbreviation UTC, which would change functions that are IMMUTABLE.
 zones() { if grep -nriE "(time zone|timezone\() *'(utc|gmt|z)'" "$@"; then return 1; fi; }

@@ -80,8 +80,8 @@ SOME_STORIES="ids::crash ids::recovery ids::shared_memory ids::standby ids::tran
     registry::members registry::replication registry::trust servers::replicated_sequences uuid:: readme::"
 FEW_STORIES="ids::crash ids::recovery ids::upgrade"
 # These take longest, and depend on it least: faults between servers, and messages of any length.
-LONGEST_STORIES="registry::access registry::assigned registry::attacks registry::copies registry::outages registry::restarts registry::settings
-    registry::unresponsive servers::every_fault servers::long_outages servers::point_in_time servers::short_outages hostile::long_arguments"
+LONGEST_STORIES="registry::copies registry::outages registry::reasons registry::restores registry::settings registry::unresponsive
+    servers::every_fault servers::long_outages hostile::long_arguments"
 
 # The arguments that choose among stories.
 chosen() {

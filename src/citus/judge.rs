@@ -4,11 +4,10 @@
 //! changed. In a database that is no node of a cluster, nothing is judged.
 
 use crate::citus::membership::{self, COORDINATOR, Membership};
-use crate::citus::setting;
-use crate::pg::backend::local::LocalOnce;
 use crate::pg::error::{Report, impossible, report};
 use crate::snowflake::node::grantor::{self, Cluster, Grantor};
-use mint_core::{Lease, Micros};
+use crate::snowflake::node::own_shards;
+use mint_core::{Layout, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
@@ -17,9 +16,6 @@ struct CitusNode;
 
 static CITUS_NODE: CitusNode = CitusNode;
 
-/// A lease that does not end.
-static ENDLESS: LocalOnce<Lease> = LocalOnce::new();
-
 /// Judges shards where there is no registry. Called once, when the library is loaded.
 pub fn init() {
     membership::init();
@@ -27,7 +23,7 @@ pub fn init() {
 }
 
 impl Grantor for CitusNode {
-    fn lease(&self, _width: u32, shard: u64) -> (RangeInclusive<u64>, &'static Lease) {
+    fn lease(&self, _layout: &Layout, shard: u64) -> (RangeInclusive<u64>, &'static Lease) {
         let known = membership::known();
         let several = known
             .as_ref()
@@ -37,7 +33,7 @@ impl Grantor for CitusNode {
             Some(own) => {
                 refuse_upgrade(own);
                 refuse_clone(own);
-                match setting::range_of(shard, &own.other_groups()) {
+                match own_shards::range_of(shard, &own.other_groups()) {
                     Some(listed) => listed,
                     None if own.group == Some(shard) && own.is_member() => shard..=shard,
                     None => refuse(own, shard).raise(),
@@ -48,12 +44,7 @@ impl Grantor for CitusNode {
                 0..=u64::MAX
             }
         };
-        let endless = ENDLESS.get_or(|| {
-            let lease = Lease::default();
-            lease.extend(0, Micros::MAX);
-            lease
-        });
-        (shards, endless)
+        (shards, grantor::endless())
     }
 
     fn renew(&self, lease: &'static Lease, _width: u32, _node: u64) -> &'static Lease {

@@ -5,10 +5,8 @@
 
 pub mod judge;
 pub mod membership;
-pub mod setting;
 
-/// Defines the setting, and judges shards where there is no registry. Called once, when the library is loaded.
+/// Judges shards where there is no registry. Called once, when the library is loaded.
 pub fn init() {
-    setting::init();
     judge::init();
 }

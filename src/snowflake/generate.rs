@@ -114,7 +114,7 @@ quick!(
 /// Returns the key of the server's own node, unless a registry chooses that: it can have chosen another one by the next tick,
 /// which no setting of this session tells.
 fn own_key() -> Option<Key> {
-    let is_chosen = matches!(setting::node(), Node::Auto | Node::Assigned);
+    let is_chosen = setting::node() == Node::Auto;
     (!is_chosen).then_some(Key::Own)
 }
 
@@ -133,7 +133,7 @@ pub fn own_shard(layout: &Layout) -> u64 {
         _ if layout.shard.width == 0 => 0,
         Node::Fixed(shard) => check_own_node(layout, shard.into()),
         Node::Parts(parts) => node_of_own_parts(layout, parts),
-        Node::Auto | Node::Assigned => grantor::node(layout),
+        Node::Auto => grantor::node(layout),
         Node::Citus => check_own_node(layout, grantor::require_cluster()),
         Node::Unset if let Some(node) = grantor::node_of_cluster() => check_own_node(layout, node),
         Node::Unset => error::report(

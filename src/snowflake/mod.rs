@@ -14,6 +14,7 @@ pub mod settings;
 /// Defines the settings and registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     settings::init();
+    node::own_shards::init();
     node::setting::init();
     lane::ceiling::init();
     lane::lanes::init();

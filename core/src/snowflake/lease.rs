@@ -11,7 +11,7 @@ use crate::snowflake::lane::Lane;
 
 /// The lease of some nodes to this server, in shared memory. Zeroed memory is an empty one.
 ///
-/// Both only rise, but for [`Lease::release`], [`Lease::shorten`] and [`Lease::replace`]. A session that reads an end reads the beginning
+/// Both only rise, but for [`Lease::release`] and [`Lease::replace`]. A session that reads an end reads the beginning
 /// that belongs to it, or a later one.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -55,12 +55,7 @@ impl Lease {
     /// `lanes` are all lanes of the lease's nodes. **No such lane must be made meanwhile**: the caller
     /// holds the table's lock. Nor must the lease be extended, but by a new grant.
     pub fn release<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
-        self.shorten(self.from(), lanes)
-    }
-
-    /// Does the same as [`Lease::release`], but the lease ends at `until`, which is sooner than it did.
-    pub fn shorten<'a>(&self, until: Micros, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
-        self.until.store(until, Ordering::SeqCst);
+        self.until.store(self.from(), Ordering::SeqCst);
         lanes
             .into_iter()
             .filter_map(Lane::close)

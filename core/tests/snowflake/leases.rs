@@ -326,26 +326,6 @@ fn a_release_closes_a_lane_to_sessions_that_have_read_it() {
     assert!(script.lane.last() > before);
 }
 
-/// What was added to a lease is taken back, and no more: its lanes continue until the end of before, and sessions that have read
-/// the later end fail.
-#[test]
-fn a_lease_is_shortened_to_an_earlier_end() {
-    let mut script = Script::new("twitter", IMPATIENT);
-    let from = script.layout.epoch() + HOUR;
-    script.lend(HOUR, HOUR + 20 * SECOND);
-    script.set(HOUR + SECOND);
-    script.next().unwrap();
-    let before = script.lane.last();
-    let lease = script.world.lease.as_ref().unwrap();
-    lease.shorten(from + 10 * SECOND, [&script.lane]);
-    assert_eq!((lease.from(), lease.until()), (from, from + 10 * SECOND));
-    assert!(script.lane.last() > before);
-    script.set(HOUR + 9 * SECOND);
-    script.next().unwrap();
-    script.set(HOUR + 11 * SECOND);
-    assert!(script.next().is_err());
-}
-
 #[test]
 fn an_unused_lease_is_released_whole() {
     let lease = Lease::default();

@@ -111,26 +111,30 @@ fn has_in_order<'a>(code: &str, mut parts: impl Iterator<Item = &'a str>) -> boo
     })
 }
 
-/// Each reason for which an error about leases has a HINT of its own is explained.
+/// Each reason for which there is no lease is on the page, by the longest part that is not filled in.
 #[test]
 fn the_reference_explains_why_there_is_no_lease() {
     let read = |path: &str| std::fs::read_to_string(repository().join(path)).expect("a file");
-    let code = read("src/registry/member/trouble.rs");
-    let (_, list) = code.split_once("const REMEDIES").expect("a list");
-    let (list, _) = list.split_once("\n];").expect("its end");
-    let list = list.replace("\\\"", "");
-    let texts = list.split('"').skip(1).step_by(2);
-    let reasons: Vec<&str> = texts.step_by(2).collect();
-    let page = read("docs/reference/errors.md");
+    let code = read("src/registry/member/trouble.rs").replace("\\\"", "");
+    let texts = code.split('"').skip(1).step_by(2);
+    let is_reason = |text: &&str| {
+        text.starts_with(|sign: char| sign.is_lowercase()) && text.split(' ').count() > 3
+    };
+    let longest = |text: &'_ str| {
+        let parts = text.split(['{', '}']).step_by(2).map(str::trim);
+        parts.max_by_key(|part| part.len()).map(str::to_owned)
+    };
+    let reasons: BTreeSet<String> = texts.filter(is_reason).filter_map(longest).collect();
+    let page = read("docs/reference/errors.md").replace(['`', '"'], "");
     let (_, section) = page
         .split_once("### Why there is no lease")
         .expect("a section");
     let (section, _) = section.split_once("\n#").expect("its end");
-    assert!(reasons.len() > 10, "{reasons:?}");
-    for words in reasons {
+    assert!((6..=15).contains(&reasons.len()), "{reasons:?}");
+    for reason in reasons {
         assert!(
-            section.contains(words),
-            "errors.md does not explain \"{words}\""
+            section.contains(&reason),
+            "errors.md does not explain \"{reason}\""
         );
     }
 }

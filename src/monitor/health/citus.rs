@@ -1,12 +1,12 @@
 //! Check of the Citus cluster that this database is a node of.
 
 use crate::citus::membership::{self, COORDINATOR, Membership};
-use crate::citus::setting;
 use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
 use crate::pg::citus;
+use crate::snowflake::node::own_shards;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub fn citus(defaults: &Defaults) -> Finding {
             "Use start_metadata_sync_to_node() or citus_add_node() on the coordinator: without a node, calls fail.",
         );
     }
-    let asked = match setting::is_set() || own.group == Some(COORDINATOR) {
+    let asked = match own_shards::is_set() || own.group == Some(COORDINATOR) {
         true => Asked::of(own),
         false => Asked::default(),
     };
@@ -118,7 +118,7 @@ impl Asked {
             let others = lists.iter().skip(at + 1);
             others.map(move |other| (one, other))
         });
-        let same = pairs.find(|((_, one), (_, other))| setting::overlap(one, other));
+        let same = pairs.find(|((_, one), (_, other))| own_shards::overlap(one, other));
         let silent = own.nodes.values().copied();
         Self {
             same: same.map(|((one, _), (other, _))| (**one, **other)),

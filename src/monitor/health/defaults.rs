@@ -19,6 +19,8 @@ pub struct Default {
     pub shard: Option<i64>,
     /// Whether it takes the node of the server.
     pub is_of_node: bool,
+    /// Whether this server publishes the table and subscribes to it.
+    pub is_exchanged: bool,
     pub owner: pg_sys::Oid,
     /// The column and its owner, for a message.
     pub column: String,
@@ -46,12 +48,16 @@ const MOST: i64 = 4 << 20;
 /// of a tree is known without reading it, and no expression is planned or printed.
 const QUERY: &str = "SELECT d.adbin::text, g.owner, format('column \"%s\" of table %s of role \"%s\"',
             g.attname, g.oid::regclass, pg_get_userbyid(g.owner)), g.found, g.oid,
-        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.oid::regclass, g.attname)
+        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.oid::regclass, g.attname),
+        EXISTS (SELECT FROM pg_subscription_rel AS s WHERE s.srrelid = g.oid)
+            AND (EXISTS (SELECT FROM pg_publication AS p WHERE p.puballtables)
+                OR EXISTS (SELECT FROM pg_publication_rel AS p WHERE p.prrelid = g.oid)
+                OR EXISTS (SELECT FROM pg_publication_namespace AS p WHERE p.pnnspid = g.schema))
     FROM (
     SELECT f.*, sum(f.length) OVER (ORDER BY f.own, f.id) AS length_of_all,
         count(*) OVER () AS found
     FROM (
-    SELECT d.oid AS id, c.oid, c.relowner AS owner, a.attname, octet_length(d.adbin::text) AS length,
+    SELECT d.oid AS id, c.oid, c.relnamespace AS schema, c.relowner AS owner, a.attname, octet_length(d.adbin::text) AS length,
         sum(octet_length(d.adbin::text)) OVER (
             PARTITION BY c.relowner
             ORDER BY c.relispartition, octet_length(d.adbin::text), d.oid) AS own
@@ -132,6 +138,7 @@ fn default_of(row: &Row<'_>) -> Option<Default> {
         layout,
         shard: shard.and_then(|text| text.parse().ok()),
         is_of_node: passed.is_none(),
+        is_exchanged: row.need(7),
         owner: row.need(2),
         column,
         table: row.need::<pg_sys::Oid>(5).to_u32(),

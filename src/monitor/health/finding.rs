@@ -1,6 +1,7 @@
 //! The outcome of a check.
 
 use mint_core::Micros;
+use std::borrow::Cow;
 
 /// How a check ended, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ pub struct Finding {
     pub unit: Option<&'static str>,
     pub detail: String,
     /// What to do. Shown unless all is well.
-    pub hint: Option<&'static str>,
+    pub hint: Option<Cow<'static, str>>,
 }
 
 impl Finding {
@@ -67,9 +68,9 @@ impl Finding {
     }
 
     /// Sets the status, and what to do about it.
-    pub fn with(mut self, status: Status, hint: &'static str) -> Self {
+    pub fn with(mut self, status: Status, hint: impl Into<Cow<'static, str>>) -> Self {
         self.status = status;
-        self.hint = Some(hint);
+        self.hint = Some(hint.into());
         self
     }
 }

@@ -18,7 +18,6 @@ mod server;
 use crate::monitor::health::defaults::Defaults;
 use crate::monitor::health::finding::Finding;
 use crate::pg::datum::text::DecodedText;
-use crate::registry::server::quarantine;
 use pgrx::prelude::*;
 
 /// Returns one row for each check: its name, whether it is ok, a warning or critical, what was measured, from which value on it is
@@ -54,7 +53,7 @@ fn health() -> TableIterator<
             threshold,
             unit,
             DecodedText(on_one_line(&detail)),
-            hint.map(|hint| DecodedText(hint.to_owned())),
+            hint.map(|hint| DecodedText(hint.into_owned())),
         )
     }))
 }
@@ -73,8 +72,6 @@ fn findings() -> Vec<(&'static str, Finding)> {
     let facts = facts.as_ref();
     let lanes = lanes::Lanes::read();
     let defaults = Defaults::read();
-    let needed = registry::Needed::of(&defaults);
-    let granting = quarantine::find();
     let mut all = vec![
         ("clock", clock::clock(&lanes)),
         ("ceiling", clock::ceiling()),
@@ -87,11 +84,7 @@ fn findings() -> Vec<(&'static str, Finding)> {
         ("memory", memory::memory()),
         ("sequences", sequences::sequences()),
         ("settings", memory::settings()),
-        ("lease", registry::lease(&needed)),
-        ("registry", registry::registry(&needed)),
-        ("quarantine", registry::quarantine(&granting)),
-        ("copies", registry::copies(&granting)),
-        ("publication", registry::publication(facts)),
+        ("registry", registry::registry(&defaults)),
         ("node", node::node(facts, &defaults)),
         ("citus", citus::citus(&defaults)),
         ("workers", server::workers()),

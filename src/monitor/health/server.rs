@@ -16,36 +16,19 @@ use crate::uuid::lanes as uuids;
 pub struct Facts {
     /// The version of the extension's objects in this database.
     extension: Option<String>,
-    /// The publications that have tables of a registry.
-    pub publications: Vec<String>,
-    /// Whether other servers receive what this one writes, by a connection or a slot.
-    pub is_replicated: bool,
     /// Whether this database receives what other servers write.
     pub is_subscriber: bool,
-    /// Whether the node is set for a role or the database, which standbys and copies have, too.
+    /// Whether the node is set for a role or the database.
     pub has_stored_node: bool,
+    /// How many rows of other servers its subscriptions could not apply, as this database had their keys. Before
+    /// PostgreSQL 18, all that they could not apply.
+    pub conflicts: i64,
 }
 
 /// One row. Catalogs and functions that every role may read.
 const QUERY: &str = "SELECT
     (SELECT e.extversion FROM pg_extension AS e
      WHERE e.extname = 'pg_mint'),
-    (SELECT array_agg(p.pubname::text ORDER BY p.pubname) FROM pg_publication AS p
-     WHERE p.puballtables AND EXISTS (
-             SELECT FROM pg_namespace AS n WHERE n.nspname = 'mint_registry'
-         ) OR EXISTS (
-             SELECT FROM pg_publication_namespace AS s
-                 JOIN pg_namespace AS n ON n.oid = s.pnnspid
-             WHERE s.pnpubid = p.oid
-                 AND n.nspname = 'mint_registry'
-         ) OR EXISTS (
-             SELECT FROM pg_publication_rel AS r
-                 JOIN pg_class AS c ON c.oid = r.prrelid
-                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
-             WHERE r.prpubid = p.oid
-                 AND n.nspname = 'mint_registry'
-         )),
-    EXISTS (SELECT FROM pg_get_replication_slots()) OR EXISTS (SELECT FROM pg_stat_get_wal_senders()),
     EXISTS (
         SELECT FROM pg_subscription AS s
             JOIN pg_database AS d ON d.oid = s.subdbid
@@ -55,6 +38,13 @@ const QUERY: &str = "SELECT
         SELECT FROM pg_db_role_setting AS s
         WHERE 'pg_mint.node' IN (SELECT split_part(c, '=', 1) FROM unnest(s.setconfig) AS c)
             AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+    ),
+    (
+        SELECT sum(coalesce((to_jsonb(t) ->> 'confl_insert_exists')::int8, t.apply_error_count))::int8
+        FROM pg_subscription AS s
+            JOIN pg_database AS d ON d.oid = s.subdbid
+            JOIN pg_stat_subscription_stats AS t ON t.subid = s.oid
+        WHERE d.datname = current_database()
     )";
 
 impl Facts {
@@ -67,16 +57,15 @@ impl Facts {
     fn of(row: &Row<'_>) -> Self {
         Self {
             extension: row.get::<DecodedText>(1).map(|text| text.0),
-            publications: row.get(2).unwrap_or_default(),
-            is_replicated: row.get(3).unwrap_or(false),
-            is_subscriber: row.get(4).unwrap_or(false),
-            has_stored_node: row.get(5).unwrap_or(false),
+            is_subscriber: row.get(2).unwrap_or(false),
+            has_stored_node: row.get(3).unwrap_or(false),
+            conflicts: row.get(4).unwrap_or(0),
         }
     }
 }
 
 /// Returns what is so.
-pub fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
+fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
     let so = facts.iter().filter(|(is_so, _)| *is_so);
     so.map(|&(_, what)| what).collect()
 }

@@ -98,12 +98,6 @@ unsafe fn restore((context, owner): (pg_sys::MemoryContext, pg_sys::ResourceOwne
     }
 }
 
-/// Returns the number that the rows have in xmin which this transaction, or subtransaction, writes.
-pub fn id() -> u32 {
-    // SAFETY: within a transaction, as every call of a function is.
-    unsafe { pg_sys::GetCurrentTransactionId() }.into_inner()
-}
-
 /// Returns whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
 pub fn sees_commits() -> bool {
     // SAFETY: reads a number of the transaction's.

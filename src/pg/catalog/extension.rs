@@ -74,6 +74,11 @@ fn first_file() -> Option<fs::Metadata> {
     fs::metadata(file).ok()
 }
 
+/// Returns the name of the database of this process.
+pub fn name_of_own_database() -> String {
+    name_of_database(database().into()).unwrap_or_default()
+}
+
 /// Returns the name of a database, if it exists.
 pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.

@@ -65,50 +65,6 @@ pub fn is_named(relation: pg_sys::Oid, schema: &CStr, name: &CStr) -> bool {
     its.is_some_and(|its| is(&its.nspname, schema))
 }
 
-/// Why a relation is not trusted as a table of the extension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Defect {
-    /// It is a view, a partition, or another relation that is no ordinary table.
-    NotATable,
-    NotPermanent,
-    Triggers,
-    Rules,
-    RowSecurity,
-}
-
-/// Returns the owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security; none if it
-/// was dropped.
-///
-/// # Errors
-/// What else it is.
-pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>, Defect> {
-    let Some(class) = class_of(relation) else {
-        return Ok(None);
-    };
-    let is_table = byte(class.relkind) == pg_sys::RELKIND_RELATION;
-    if !is_table || class.relispartition {
-        return Err(Defect::NotATable);
-    }
-    if byte(class.relpersistence) != pg_sys::RELPERSISTENCE_PERMANENT {
-        return Err(Defect::NotPermanent);
-    }
-    if class.relrowsecurity {
-        return Err(Defect::RowSecurity);
-    }
-    if class.relhastriggers || class.relhasrules {
-        // Both can be left of a trigger or a rule that was dropped.
-        return triggers_or_rules(relation).map_or(Ok(Some(class.relowner)), Err);
-    }
-    Ok(Some(class.relowner))
-}
-
-/// Returns the owner of a view; none if the relation is something else.
-pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    class_of(relation)
-        .filter(|class| byte(class.relkind) == pg_sys::RELKIND_VIEW)
-        .map(|class| class.relowner)
-}
-
 /// Returns the owner of a permanent or unlogged relation; none of a temporary one, or if there is none.
 pub fn owner_of_lasting(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
@@ -151,28 +107,6 @@ pub const fn byte(of: c_char) -> u8 {
 fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
     // SAFETY: the cache is of this catalog, by the oid.
     unsafe { row(pg_sys::SysCacheIdentifier::RELOID, relation.into()) }
-}
-
-/// Returns whether a relation has triggers or rules.
-#[cold]
-fn triggers_or_rules(relation: pg_sys::Oid) -> Option<Defect> {
-    // SAFETY: calls without preconditions; the relation is read before it is closed.
-    unsafe {
-        let lock = pg_sys::AccessShareLock.cast_signed();
-        let open = pg_sys::try_relation_open(relation, lock);
-        if open.is_null() {
-            return None;
-        }
-        let defect = if !(*open).trigdesc.is_null() {
-            Some(Defect::Triggers)
-        } else if !(*open).rd_rules.is_null() {
-            Some(Defect::Rules)
-        } else {
-            None
-        };
-        pg_sys::relation_close(open, lock);
-        defect
-    }
 }
 
 /// Returns whether there is a sequence with this oid.

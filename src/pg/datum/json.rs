@@ -4,7 +4,6 @@ use crate::pg::charset;
 use crate::pg::datum::convert;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use serde::{Deserialize, Deserializer};
 use std::ffi::CStr;
 
 /// A jsonb's text, decoded to UTF-8, whatever the encoding of the database: a result, or a value of a row.
@@ -82,9 +81,4 @@ fn check_length(bytes: usize) {
             ))
             .raise();
     }
-}
-
-/// Returns a list, which is null where it is empty.
-pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
 }

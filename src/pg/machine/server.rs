@@ -21,12 +21,6 @@ pub fn start() -> i64 {
     unsafe { pg_sys::PgStartTime }
 }
 
-/// Returns where the log ends. Outside of recovery only.
-pub fn log_end() -> u64 {
-    // SAFETY: reads a number of shared memory.
-    unsafe { pg_sys::GetXLogInsertRecPtr() }
-}
-
 /// Returns the setting `cluster_name`, which has printable ASCII only; none when it is empty.
 pub fn cluster_name() -> Option<String> {
     // SAFETY: a string of the server's, or null.
@@ -35,15 +29,6 @@ pub fn cluster_name() -> Option<String> {
         (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     };
     name.filter(|name| !name.is_empty())
-}
-
-/// Returns the data directory, without links in its path: the working directory of all processes of the server.
-pub fn data_directory() -> String {
-    let path = std::env::current_dir();
-    path.map_or_else(
-        |_| String::new(),
-        |path| path.to_string_lossy().into_owned(),
-    )
 }
 
 /// Returns the setting `application_name` of this session.

@@ -5,7 +5,7 @@ use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::spi::Row;
-use crate::pg::catalog::{binding, privilege, spi, sql};
+use crate::pg::catalog::{binding, extension, privilege, spi, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
@@ -140,15 +140,9 @@ impl Remote {
             let began = began.max(clock::up() - PROMPT);
             answer = self.try_once(began, server, query, columns, &read);
         }
-        let is_silent = matches!(&answer, Err(failure) if failure.is_silent);
+        let is_silent = matches!(&answer, Err(failure) if failure.kind == FailureKind::Expired);
         if is_silent && self.is_late && !deadline::is_asked_to_end() {
             answer = self.try_once(clock::up(), server, query, columns, &read);
-        }
-        if self.is_late || self.awaited.is_some() {
-            answer = answer.map_err(|failure| Failure {
-                is_silent: false,
-                ..failure
-            });
         }
         answer.inspect_err(|failure| {
             if failure.kind != FailureKind::Other {
@@ -185,7 +179,9 @@ impl Remote {
                     let message = format!(
                         "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
                     );
-                    report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise()
+                    report(Code::ERRCODE_UNDEFINED_OBJECT, message)
+                        .hint("Use CREATE EXTENSION pg_mint in that database.")
+                        .raise()
                 });
                 self.send(dblink, server, &query(&home));
                 self.receive(dblink, server, columns, read)
@@ -342,7 +338,10 @@ fn in_dblink<T>(limit: TimeLimit, work: impl FnOnce(&str) -> T) -> Result<T, Fai
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 "extension \"dblink\" is not installed in this database",
             )
-            .hint("Use CREATE EXTENSION dblink in this database.")
+            .hint(format!(
+                "Use CREATE EXTENSION dblink in database \"{}\".",
+                extension::name_of_own_database()
+            ))
             .raise()
         };
         let bound = Bound {

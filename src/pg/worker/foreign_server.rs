@@ -1,5 +1,6 @@
 //! Foreign servers: which role connects to one.
 
+use crate::pg::catalog::extension;
 use crate::pg::catalog::privilege::is_superuser_role;
 use crate::pg::charset;
 use crate::pg::error::{relay_errors, report};
@@ -14,7 +15,10 @@ pub fn role_for(server: &str, name: Option<&str>) -> pg_sys::Oid {
             Code::ERRCODE_UNDEFINED_OBJECT,
             format!("server \"{}\" does not exist", excerpt(server)),
         )
-        .hint("Use CREATE SERVER in this database.")
+        .hint(format!(
+            "Use CREATE SERVER in database \"{}\".",
+            extension::name_of_own_database()
+        ))
         .raise()
     };
     let role = name.map_or(owner, role_oid);

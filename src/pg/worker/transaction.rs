@@ -14,8 +14,8 @@ pub struct Failure {
     /// The error's message and detail, on one line.
     pub why: String,
     pub kind: FailureKind,
-    /// Whether another server gave no answer at all, not even an error.
-    pub is_silent: bool,
+    pub code: Code,
+    pub hint: Option<String>,
 }
 
 impl Failure {
@@ -24,7 +24,8 @@ impl Failure {
         Self {
             why,
             kind: FailureKind::Other,
-            is_silent: false,
+            code: Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            hint: None,
         }
     }
 }
@@ -57,11 +58,11 @@ pub fn attempt<T>(limit: TimeLimit, work: impl FnOnce() -> T) -> Result<T, Failu
         let kind = kind(&error);
         // SAFETY: ends the failed transaction that `transaction` began, as the server's own loops do.
         unsafe { pg_sys::AbortCurrentTransaction() };
-        let text = describe(&error);
         Err(Failure {
-            is_silent: is_silent(&error, kind, &text),
-            why: one_line(&text),
+            why: one_line(&describe(&error)),
             kind,
+            code: report_of(&error).sql_error_code(),
+            hint: report_of(&error).hint().map(|hint| text_of(&error, hint)),
         })
     })
     .execute()
@@ -96,35 +97,21 @@ fn kind(error: &CaughtError) -> FailureKind {
     }
 }
 
-/// Returns whether another server gave no answer at all. The text of a connection that failed has an error of the server
-/// after its severity and two spaces, in all languages; libpq's own errors have no such place. A server that starts, recovers
-/// or is shut down answers nobody: its message is known in English only, and counts as an answer in other languages. A registry on
-/// a standby says so by its code.
-fn is_silent(error: &CaughtError, kind: FailureKind, text: &str) -> bool {
-    let code = report_of(error).sql_error_code();
-    match kind {
-        FailureKind::Expired => true,
-        FailureKind::Lost => {
-            code == Code::ERRCODE_CANNOT_CONNECT_NOW
-                || class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION)
-                    && (!text.contains(":  ") || text.contains(":  the database system is "))
-        }
-        FailureKind::Other => false,
-    }
-}
-
 /// Returns an error's message and detail.
 fn describe(error: &CaughtError) -> String {
     let report = report_of(error);
-    // A report of this library is in the encoding of the database.
-    let text = |text: &str| match error {
-        CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
-        _ => text.to_owned(),
-    };
-    let message = text(report.message());
-    match report.detail().map(text) {
+    let message = text_of(error, report.message());
+    match report.detail().map(|detail| text_of(error, detail)) {
         Some(detail) => format!("{message}: {}", detail.trim_end()),
         None => message,
+    }
+}
+
+/// Returns a text of an error. A report of this library is in the encoding of the database.
+fn text_of(error: &CaughtError, text: &str) -> String {
+    match error {
+        CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
+        _ => text.to_owned(),
     }
 }
 

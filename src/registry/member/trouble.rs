@@ -1,187 +1,146 @@
-//! Why leases are not granted or renewed, each for itself, and what to do about it. The worker writes the reasons, and
-//! sessions and views read them.
+//! Why requests of nodes fail, and what to do about it. The worker writes the reasons, and sessions and views read them.
 
 use crate::pg::catalog::extension;
-use crate::pg::worker::note::Note;
-use crate::registry::settings;
+use crate::pg::worker::transaction::{Failure, FailureKind, one_line};
+use crate::registry::member::memory::LeasesHead;
+use crate::registry::{bits, settings};
+use mint_core::clock::duration_text;
+use mint_core::registry::ring::{Refusal, RingRules};
+use pgrx::PgSqlErrorCode as Code;
 
-/// A lease that is wanted: the width, and the first and the last node; without these, any one node.
-pub type Task = (u32, Option<(u64, u64)>);
-
-/// Room for some 20 long reasons. The rest is in the server log.
-pub type Troubles = Note<8_192>;
-
-/// Why the last request of a task failed.
+/// Why the last request for a node failed, and the HINT of an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    pub task: Task,
     pub why: String,
-}
-
-/// Writes why tasks failed, a line for each.
-pub fn write<'a>(failures: impl Iterator<Item = (Task, &'a str)>) -> String {
-    let each = failures.map(|((width, nodes), why)| match nodes {
-        None => format!("{width} - - {why}\n"),
-        Some((first, last)) => format!("{width} {first} {last} {why}\n"),
-    });
-    each.collect()
-}
-
-/// Reads what was written.
-pub fn read(troubles: &Troubles) -> Vec<Trouble> {
-    let text = troubles.get().unwrap_or_default();
-    text.lines().filter_map(read_line).collect()
-}
-
-fn read_line(line: &str) -> Option<Trouble> {
-    let mut parts = line.splitn(4, ' ');
-    let width = parts.next()?.parse().ok()?;
-    let (first, last) = (parts.next()?, parts.next()?);
-    let nodes = match first {
-        "-" => None,
-        _ => Some((first.parse().ok()?, last.parse().ok()?)),
-    };
-    Some(Trouble {
-        task: (width, nodes),
-        why: parts.next()?.to_owned(),
-    })
+    pub remedy: String,
 }
 
 impl Trouble {
-    /// Returns whether it is about a node of a width; or, without a node, about any node of that width.
-    pub fn is_of(&self, width: u32, node: Option<u64>) -> bool {
-        let (own_width, nodes) = self.task;
-        own_width == width
-            && match (nodes, node) {
-                (None, node) => node.is_none(),
-                (Some((first, last)), Some(node)) => (first..=last).contains(&node),
-                (Some(_), None) => false,
+    pub fn new(why: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// Returns why the registry has refused to lease a node of a width.
+    pub fn of_refusal(width: u32, refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Clock { ahead } => Self::new(
+                format!(
+                    "clock of this server is {} {} the clock of the registry (maximum {})",
+                    duration_text(ahead.saturating_abs()),
+                    if ahead < 0 { "behind" } else { "ahead of" },
+                    duration_text(RingRules::STANDARD.skew)
+                ),
+                "Correct the clock of this server, or that of the registry if other servers have the same trouble.",
+            ),
+            Refusal::Width => Self::new(
+                format!(
+                    "a registry leases nodes of {} and more, but not of {}",
+                    bits(RingRules::STANDARD.smallest_width),
+                    bits(width)
+                ),
+                "Set \"pg_mint.node\" to a number, or use a layout with more bits of shard.",
+            ),
+            Refusal::Wait { left } => Self::new(
+                format!(
+                    "registry grants no new leases for another {}",
+                    duration_text(left)
+                ),
+                "Retry after that time. A registry that was created, started, restored or moved waits until the leases that it can have granted before are over.",
+            ),
+            Refusal::Full { nodes, leased } => Self::new(
+                format!(
+                    "none of the {nodes} nodes ({}) is free, of which {leased} are leased",
+                    bits(width)
+                ),
+                "Use a layout with more bits of shard, or mint.release_leases() on servers that need no node. A node rests for some seconds after its lease.",
+            ),
+            Refusal::Outside
+            | Refusal::Over
+            | Refusal::Future
+            | Refusal::Long
+            | Refusal::Taken { .. } => Self::new(
+                "lease is not renewed by the registry",
+                "Retry the statement: this server requests another node.",
+            ),
+        }
+    }
+
+    /// Returns why a request was not answered. The registry's own errors have a hint.
+    pub fn of_failure(failure: Failure) -> Self {
+        let Failure {
+            why, kind, hint, ..
+        } = failure;
+        let remedy = match failure.code {
+            _ if kind == FailureKind::Expired => {
+                "Check that the registry is running, and the network between the servers."
             }
+            Code::ERRCODE_INSUFFICIENT_PRIVILEGE => {
+                "Grant EXECUTE on function mint.registry_request(jsonb) to the role that connects, and USAGE on the foreign server to the owner of the server."
+            }
+            Code::ERRCODE_UNDEFINED_FUNCTION => {
+                "Use ALTER EXTENSION pg_mint UPDATE in the database of the registry."
+            }
+            Code::ERRCODE_UNDEFINED_OBJECT => {
+                "Use CREATE USER MAPPING for the foreign server in the database that \"pg_mint.registry_database\" names."
+            }
+            Code::ERRCODE_READ_ONLY_SQL_TRANSACTION => {
+                "Set \"default_transaction_read_only\" to off on the registry, for its database and for the role that connects."
+            }
+            Code::ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED => {
+                "Set a password in the user mapping, or let a superuser own the foreign server."
+            }
+            _ if kind == FailureKind::Lost => {
+                "Check that the registry accepts the connection: its \"pg_hba.conf\" and \"max_connections\", and the options of the foreign server and the user mapping."
+            }
+            _ => "Check the server log of this server and of the registry.",
+        };
+        Self::new(why, hint.unwrap_or_else(|| remedy.to_owned()))
+    }
+
+    /// Returns that no worker can start, if its database does not exist: then the worker cannot say so. In a session.
+    pub fn of_missing_database() -> Option<Self> {
+        let name = settings::registry_database()?;
+        let why = format!(
+            "database \"{name}\" does not exist, which \"pg_mint.registry_database\" names"
+        );
+        let remedy = "Correct \"pg_mint.registry_database\", or create the database.";
+        (!extension::has_database(&name)).then(|| Self::new(why, remedy))
+    }
+
+    /// Returns the reason without digits, so that one that repeats with other times in it is logged once.
+    pub fn pattern(&self) -> String {
+        let signs = self.why.chars();
+        signs.filter(|sign| !sign.is_ascii_digit()).collect()
     }
 }
 
-/// What to do, by words of the reason: those of this extension's own messages, as its registry writes them. What PostgreSQL says
-/// in other words has no remedy here. The first that fits counts.
-const REMEDIES: [(&str, &str); 25] = [
-    ("lease slots have been used since", "Restart the server."),
-    (
-        "one of the two is a copy",
-        "Stop the copy; if this server is to stay, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
-    ),
-    (
-        "another server of the name",
-        "If this server replaces that one, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry; otherwise give it another \"cluster_name\".",
-    ),
-    (
-        "this server might be a copy",
-        "Check that the registry is running, and the network between the servers.",
-    ),
-    (
-        "\" is not understood, and is kept as it is",
-        "Move the file away, and use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
-    ),
-    (
-        "no node (",
-        "Use mint.registry_assign() on the registry, with the \"cluster_name\" of this server.",
-    ),
-    (
-        " assigned to \"",
-        "Use another node, or mint.registry_unassign() on the registry if the server of that name does not use it any more.",
-    ),
-    (
-        "registry is in quarantine",
-        "Wait until the quarantine ends; if the registry has forgotten no lease, use mint.registry_end_quarantine() there.",
-    ),
-    (
-        "clock of the member is",
-        "Correct the clock of this server, or of the registry.",
-    ),
-    (
-        "clock of the registry is",
-        "Correct the clock of the registry. If it is correct now, and was ahead, use mint.registry_accept_clock() there.",
-    ),
-    (
-        " reserved for \"",
-        "Use another node, or mint.registry_unreserve() on the registry if the server of that name does not use it any more.",
-    ),
-    (
-        "connects as another role",
-        "Correct the user mapping; if the role was changed for good, use mint.registry_assign(node_bits, cluster_name, moved => true) on the registry.",
-    ),
-    (
-        " leased by \"",
-        "Wait until that lease ends, or give each server a node of its own in \"pg_mint.node\" and \"pg_mint.nodes\".",
-    ),
-    (
-        "are in use, or listed by this server",
-        "Use mint.release_leases() on servers that need no node, or a layout with more node bits.",
-    ),
-    (
-        " leases (maximum ",
-        "Increase the limits with mint.registry_create() on the registry, or use another role.",
-    ),
-    (
-        " more (maximum ",
-        "Increase the limits with mint.registry_create() on the registry, or use another role.",
-    ),
-    (
-        "lease is not known to the registry",
-        "Retry the statement: the server requests a new lease.",
-    ),
-    (
-        "registry of nodes is busy",
-        "End the transactions of other sessions that use the schema \"mint_registry\" on the registry.",
-    ),
-    (
-        "registry of nodes is on a standby server",
-        "Lead the foreign server to the primary server, or promote this one.",
-    ),
-    (
-        "changed without a new history",
-        "Make sure that the foreign server leads to one registry only, and not to several by turns.",
-    ),
-    (
-        "is not a registry of nodes",
-        "Use mint.registry_create() there, or correct the foreign server.",
-    ),
-    (
-        "permission denied for view nodes",
-        "Grant INSERT on the view \"mint_registry.nodes\" to the role that connects.",
-    ),
-    (
-        "does not exist, which",
-        "Correct \"pg_mint.registry_database\", or create the database.",
-    ),
-    (
-        "\" did not respond",
-        "Check that the registry is running, and the network between the servers.",
-    ),
-    (
-        "could not establish connection",
-        "Check that the registry is running, and the options of the foreign server and its user mapping.",
-    ),
-];
+impl LeasesHead {
+    /// Publishes why requests for nodes of these widths failed, a line for each. **For the worker.**
+    pub fn set_troubles<'a>(&self, troubles: impl Iterator<Item = (u32, &'a Trouble)>) {
+        let line = |(width, trouble): (u32, &Trouble)| {
+            let [why, remedy] = [&trouble.why, &trouble.remedy].map(|text| one_line(text));
+            format!("{width}\t{why}\t{remedy}\n")
+        };
+        self.troubles.set(&troubles.map(line).collect::<String>());
+    }
 
-/// Returns why no worker can start, if its database does not exist: then it cannot say so. In a session.
-pub fn missing_database() -> Option<String> {
-    let name = settings::registry_database()?;
-    (!extension::has_database(&name)).then(|| {
-        format!("database \"{name}\" does not exist, which \"pg_mint.registry_database\" names")
-    })
-}
+    /// Returns why requests failed last, each with its width.
+    pub fn troubles(&self) -> Vec<(u32, Trouble)> {
+        let read = |line: &str| {
+            let mut parts = line.splitn(3, '\t');
+            let width = parts.next()?.parse().ok()?;
+            Some((width, Trouble::new(parts.next()?, parts.next()?)))
+        };
+        let text = self.troubles.get().unwrap_or_default();
+        text.lines().filter_map(read).collect()
+    }
 
-/// Returns what to do about a reason, as the HINT of an error.
-pub fn remedy(why: &str) -> &'static str {
-    let remedy = REMEDIES.iter().find(|(words, _)| why.contains(words));
-    remedy.map_or(
-        "Check mint.leases, mint_registry.nodes of the registry, and the server log.",
-        |(_, remedy)| remedy,
-    )
-}
-
-/// Strips digits, so that an error that repeats with other times in it is logged once.
-pub fn without_numbers(reason: &str) -> String {
-    reason
-        .chars()
-        .filter(|sign| !sign.is_ascii_digit())
-        .collect()
+    /// Returns why the last request for a node of a width failed, if it did.
+    pub fn trouble(&self, width: u32) -> Option<Trouble> {
+        let mut all = self.troubles().into_iter();
+        all.find_map(|(of, trouble)| (of == width).then_some(trouble))
+    }
 }

@@ -1,169 +1,303 @@
-//! The registry's state, one row of its tables: read, checked for a loss of what the registry knew, and written.
+//! The tables of the registry: what they say is read, changed by the rules of the ring and written, one request after the
+//! other. Only plain renewals, each of which locks its own row, run side by side.
 
-use crate::pg::backend::recovery;
-use crate::pg::catalog::spi;
+use crate::pg::backend::guc;
 use crate::pg::catalog::spi::Row;
-use crate::pg::error;
-use crate::pg::error::OrReport;
-use crate::pg::machine::{clock, random};
-use crate::registry::identity;
-use crate::registry::server::answer::{Limits, Requester, read_log_state};
-use crate::registry::server::place;
-use crate::registry::server::tables::{OpenTables, at, in_database, time};
-use mint_core::{Micros, Registry, StateLoss};
-use pgrx::datum::{DatumWithOid, Interval};
+use crate::pg::catalog::{extension, spi, tables};
+use crate::pg::datum::json::JsonText;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
+use crate::pg::error::{impossible, report};
+use crate::pg::machine::{clock, random, server};
+use crate::registry::protocol::MemberRequest;
+use crate::registry::server::memory;
+use mint_core::registry::ring::{
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRow,
+    RingRules, RingState,
+};
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::spi::SpiClient;
+use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 
-/// The registry's state, as its row has it.
-pub struct RegistryState {
-    pub registry: Registry,
-    pub limits: Limits,
-    /// The numbers of all leases, XORed, as the registry has left them.
-    digest: i64,
-    /// Whether the registry itself wrote the row.
-    is_intact: bool,
+const RULES: RingRules = RingRules::STANDARD;
+
+/// The registry of this database, opened for one request.
+struct OpenRegistry<'a, 'conn> {
+    client: &'a mut SpiClient<'conn>,
+    run: RegistryRun,
+    request: &'a MemberRequest,
 }
 
-/// Query for the registry's state, which [`state_of`] reads.
-const STATE: &str = "SELECT lease, max_skew, horizon, quarantine,
-        CASE WHEN database = $database THEN system_identifier ELSE 0 END,
-        timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
-        xmin = written, restart_until
-     FROM mint_registry.registry";
+/// Returns the place of the registry of this database: its system and its database.
+pub fn place() -> String {
+    format!("{}/{}", server::system_identifier(), extension::database())
+}
 
-/// Query for the numbers of all leases, XORed, and whether the registry itself wrote all of them.
-const DIGEST: &str = "SELECT coalesce(bit_xor(id), 0), coalesce(bool_and(xmin = written), true)
-     FROM mint_registry.leases";
-
-/// Returns the registry as the next request for a new lease would make it, for monitoring: it is only read. None without its
-/// row: then the next request says so. On a standby, as it is.
-pub fn foresee(client: &SpiClient<'_>) -> Option<Registry> {
-    let select = |query: &str| {
-        let rows = client.select(&*in_database(query), None, &[]);
-        rows.or_report()
+/// Answers a request of a member.
+///
+/// # Errors
+/// Why the registry grants nothing; where it cannot decide, it raises an error.
+pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
+    // Members ask again, so a request does not queue behind a lock for long.
+    let in_time = || {
+        guc::with(&[(c"lock_timeout", c"800ms")], || {
+            tables::with(["registry", "registry_leases"], |client, [_, leases]| {
+                let run = memory::run(leases);
+                let mut registry = OpenRegistry {
+                    client,
+                    run,
+                    request,
+                };
+                registry
+                    .renew_plainly()
+                    .map_or_else(|| registry.answer(), Ok)
+            })
+        })
     };
-    let mut state = spi::read(select(STATE), state_of).pop()?;
-    if !recovery::is_in_progress() {
-        let digest = spi::read(select(DIGEST), |row| (row.need(1), row.need(2))).pop();
-        let is_intact = state.is_intact && digest == Some((state.digest, true));
-        let (now, here) = (clock::now(), read_log_state());
-        let registry = &mut state.registry;
-        registry.resume(now, here, is_intact);
-        registry.detect_state_loss(now, here, is_intact, None, 0);
-    }
-    Some(state.registry)
+    PgTryBuilder::new(AssertUnwindSafe(in_time))
+        .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
+        .execute()
 }
 
-/// Returns the registry's state from its row.
-fn state_of(row: &Row<'_>) -> RegistryState {
-    let interval = |column| row.need::<Interval>(column).as_micros() as Micros;
-    RegistryState {
-        registry: Registry {
-            length: interval(1),
-            max_skew: interval(2),
-            horizon: time(row, 3),
-            quarantine: time(row, 4),
-            restart_until: time(row, 13),
-            identity: identity::from_numbers([5, 6, 7, 8].map(|column| row.need(column))),
-        },
-        limits: Limits {
-            leases: row.need(9),
-            nodes: row.need(10),
-        },
-        digest: row.need(11),
-        is_intact: row.need(12),
+#[cold]
+fn refuse_busy() -> ! {
+    report(Code::ERRCODE_LOCK_NOT_AVAILABLE, "registry is busy")
+        .detail("Another transaction has locked its tables, or rows of them.")
+        .hint("End the transactions of other sessions that use \"mint.registry_leases\".")
+        .raise()
+}
+
+/// Reads the clocks. Under the locks, as a request can have waited for them.
+fn clocks() -> RingClocks {
+    RingClocks {
+        wall: clock::now(),
+        boot: clock::up(),
     }
 }
 
-impl OpenTables<'_, '_> {
-    /// Returns the registry's state, and the time by its clock at which it was checked for a loss of state. Locks the
-    /// state, if requests must wait for each other.
-    pub fn load_and_check_state(
-        &mut self,
-        lock: bool,
-        member: Option<&Requester>,
-    ) -> (RegistryState, Micros) {
-        let mut state = self.load_state(lock);
-        // Leases are inserted and deleted under the lock.
-        let is_intact = state.is_intact && (!lock || self.digest() == (state.digest, true));
-        let now = clock::now();
-        let registry = &mut state.registry;
-        let agrees = member.is_none_or(|member| registry.check_clock(now, member.clock).is_ok());
-        let seen = member.and_then(|member| member.seen);
-        if !agrees {
-            return (state, now);
+impl OpenRegistry<'_, '_> {
+    fn ring(&self) -> &RingRequest {
+        &self.request.ring
+    }
+
+    /// Answers alone.
+    fn answer(&mut self) -> Result<RingLease, Refusal> {
+        self.rows(
+            "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE",
+            &[],
+            |_| (),
+        );
+        let mut state = self.load();
+        let mut kept = memory::get();
+        let before = state.serial;
+        let (run, random) = (self.run, random::bits());
+        let answer = RULES.answer(&mut state, &mut kept, run, self.ring(), clocks(), random);
+        if let Ok(lease) = &answer
+            && state.serial != before
+            && let Some(row) = state.rows.get(&lease.node)
+        {
+            self.write(*row);
         }
-        let (here, random) = (read_log_state(), random::bits() as u32);
-        let is_resumed = registry.resume(now, here, is_intact);
-        let loss = registry.detect_state_loss(now, here, is_intact, seen, random);
-        if is_resumed || loss.is_some() {
-            if !lock {
-                // Another request can detect it as well.
-                return self.load_and_check_state(true, member);
-            }
+        let update = "UPDATE mint.registry SET run = $2, rings = $3 WHERE place = $1";
+        let run = state.run.as_ref().map(json);
+        self.rows(
+            update,
+            &[text(place()), run.into(), json(&state.rings).into()],
+            |_| (),
+        );
+        if let Some(kept) = kept {
+            memory::keep(kept);
+        }
+        answer
+    }
+
+    /// Renews a lease that needs no other row, and locks its row alone; none if it is not such a one.
+    fn renew_plainly(&mut self) -> Option<RingLease> {
+        let RingDemand::Renewal(RingLease { node, .. }) = self.ring().demand else {
+            return None;
+        };
+        // First without a lock: one of the row keeps the table from those that must be alone.
+        self.load_plain(node, "")?;
+        let (mut state, mut kept) = self.load_plain(node, " FOR UPDATE")?;
+        let (run, random) = (self.run, random::bits());
+        let answer = RULES.answer(&mut state, &mut kept, run, self.ring(), clocks(), random);
+        let lease = answer.ok()?;
+        self.write(*state.rows.get(&node)?);
+        memory::keep_renewal();
+        Some(lease)
+    }
+
+    /// Returns the state with the row of a node alone, and the memory, if the request is a plain renewal by them.
+    fn load_plain(&mut self, node: u64, lock: &str) -> Option<(RingState, Option<RingMemory>)> {
+        let rows = self.load_rows(&format!(" AND node = $3{lock}"), Some(node));
+        let kept = memory::get();
+        let (run, rings) = self.load_registry()?;
+        let serial = kept.map_or(0, |kept| kept.serial);
+        let state = RingState {
+            serial,
+            run,
+            rings,
+            rows,
+        };
+        let is_plain = RULES.is_plain(&state, kept, self.run, self.ring(), clocks());
+        is_plain.then_some((state, kept))
+    }
+
+    /// Returns the state; takes over the rows of another place if there are none of this one.
+    fn load(&mut self) -> RingState {
+        let found = self.load_registry().or_else(|| {
             self.adopt();
-            self.save_state(&state.registry);
-            log_change(loss, member);
+            self.load_registry()
+        });
+        let (run, rings) = found.unwrap_or_else(|| refuse_missing());
+        let sum =
+            "SELECT coalesce(sum(writes), 0)::int8 FROM mint.registry_leases WHERE place = $1";
+        let serial = self.rows(sum, &[text(place())], |row| row.need(1));
+        RingState {
+            serial: serial.first().copied().unwrap_or_default(),
+            run,
+            rings,
+            rows: self.load_rows("", None),
         }
-        (state, now)
     }
 
-    /// Returns the registry's state, and locks it if requests must wait for each other.
-    pub fn load_state(&mut self, lock: bool) -> RegistryState {
-        let lock = if lock { " FOR UPDATE" } else { "" };
-        let state = self.rows(&format!("{STATE}{lock}"), &[], state_of).pop();
-        state.unwrap_or_else(|| place::missing())
+    #[allow(clippy::type_complexity, reason = "two fields of RingState")]
+    fn load_registry(
+        &mut self,
+    ) -> Option<(
+        Option<RegistryRun>,
+        BTreeMap<u32, mint_core::registry::ring::RingPosition>,
+    )> {
+        let select = "SELECT run, rings FROM mint.registry WHERE place = $1";
+        let read = |row: &Row<'_>| (row.get(1).map(parsed), parsed(row.need(2)));
+        self.rows(select, &[text(place())], read).pop()
     }
 
-    /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
-    fn digest(&mut self) -> (i64, bool) {
-        self.one(DIGEST, &[], |row| (row.need(1), row.need(2)))
-    }
-
-    /// Accepts the leases that somebody else has written.
+    /// Copies the registry of another place, of which the tables were restored or replicated to here: the one that was used
+    /// last. Its own rows stay as they are, as they can still be replicated.
     fn adopt(&mut self) {
-        let update = "UPDATE mint_registry.leases SET written = $transaction
-             WHERE xmin <> written";
-        self.update(update, &[]);
+        let copy = "WITH other AS (
+                SELECT r.place, r.run, r.rings FROM mint.registry AS r
+                ORDER BY (
+                    SELECT max(l.lease_until) FROM mint.registry_leases AS l
+                    WHERE l.place = r.place AND isfinite(l.lease_until)
+                ) DESC NULLS LAST LIMIT 1
+            ), copied AS (
+                INSERT INTO mint.registry_leases (place, node_bits, node, number, holder, lease_from, lease_until, writes)
+                SELECT $1, l.node_bits, l.node, l.number, l.holder, l.lease_from, l.lease_until, l.writes
+                FROM mint.registry_leases AS l JOIN other ON other.place = l.place
+                ON CONFLICT (place, node_bits, node) DO NOTHING
+            )
+            INSERT INTO mint.registry (place, run, rings) SELECT $1, other.run, other.rings FROM other";
+        self.rows(copy, &[text(place())], |_| ());
     }
 
-    /// Writes the registry's state. The caller has locked it.
-    pub fn save_state(&mut self, registry: &Registry) {
-        let update = "UPDATE mint_registry.registry
-             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 database = $database, written = $transaction, digest = $6, restart_until = $7";
-        let identity = identity::to_numbers(registry.identity).map(DatumWithOid::from);
-        let further = [self.digest().0.into(), at(registry.restart_until)];
-        let values = [at(registry.quarantine)]
-            .into_iter()
-            .chain(identity)
-            .chain(further);
-        self.update(update, &values.collect::<Vec<_>>());
+    /// Returns the rows of the nodes of the width that is asked for, by a further condition.
+    fn load_rows(&mut self, condition: &str, node: Option<u64>) -> BTreeMap<u64, RingRow> {
+        let select = format!(
+            "SELECT node, number, lease_from, lease_until, writes FROM mint.registry_leases
+             WHERE place = $1 AND node_bits = $2{condition}"
+        );
+        let time = |row: &Row<'_>, column| to_micros(row.need::<TimestampWithTimeZone>(column));
+        let read = |row: &Row<'_>| {
+            let node = row.need::<i64>(1).cast_unsigned();
+            let lease = RingLease {
+                node,
+                number: row.need(2),
+                from: time(row, 3),
+                until: time(row, 4),
+            };
+            let writes = row.need(5);
+            (node, RingRow { lease, writes })
+        };
+        let mut values = vec![text(place()), self.width()];
+        values.extend(node.map(|node| node.cast_signed().into()));
+        self.rows(&select, &values, read).into_iter().collect()
     }
 
-    /// Writes that the numbers of leases, XORed, have changed by so much, and that the last one of those that were
-    /// deleted ended then. The caller has locked the state.
-    pub fn save_changes(&mut self, numbers: i64, end: Micros) {
-        let update = "UPDATE mint_registry.registry
-             SET digest = digest # $1, horizon = greatest(horizon, $2), written = $transaction";
-        self.update(update, &[numbers.into(), at(end)]);
+    fn width(&self) -> DatumWithOid<'static> {
+        // A layout has at most 31 bits of shard, and other widths were refused before anything was written.
+        i32::try_from(self.ring().width).unwrap_or(i32::MAX).into()
+    }
+
+    fn write(&mut self, RingRow { lease, writes }: RingRow) {
+        let upsert = "INSERT INTO mint.registry_leases AS l
+                (place, node_bits, node, number, holder, lease_from, lease_until, writes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (place, node_bits, node) DO UPDATE SET number = excluded.number, holder = excluded.holder,
+                lease_from = excluded.lease_from, lease_until = excluded.lease_until, writes = excluded.writes";
+        let values = [
+            text(place()),
+            self.width(),
+            lease.node.cast_signed().into(),
+            lease.number.into(),
+            text(printable(&self.request.holder)),
+            timestamp_saturating(lease.from).into(),
+            timestamp_saturating(lease.until).into(),
+            writes.into(),
+        ];
+        self.rows(upsert, &values, |_| ());
+    }
+
+    /// Runs a statement on the tables, and returns what `read` makes of its rows.
+    fn rows<T>(
+        &mut self,
+        statement: &str,
+        values: &[DatumWithOid<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
+    ) -> Vec<T> {
+        spi::read(spi::update(self.client, statement, values), read)
     }
 }
 
-/// Tells the operator why no new leases are granted, or why they are.
-fn log_change(loss: Option<StateLoss>, member: Option<&Requester>) {
-    let why = match (loss, member) {
-        (None, _) => {
-            error::log("registry of nodes continues after a planned restart".to_owned());
-            return;
-        }
-        (Some(StateLoss::Returned), _) => "it was started, promoted, restored or copied".to_owned(),
-        (Some(StateLoss::Changed), _) => "its tables were changed by hand, or restored".to_owned(),
-        (Some(StateLoss::Told), Some(Requester { name, login, .. })) => format!(
-            "\"{name}\", connected as role \"{}\", has seen more of its history, or another one",
-            login.as_deref().unwrap_or_default()
-        ),
-        (Some(StateLoss::Told), None) => String::new(),
+#[cold]
+fn refuse_missing() -> ! {
+    let database = extension::name_of_own_database();
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("database \"{database}\" is not a registry of nodes"),
+    )
+    .hint("Use mint.registry_create() in that database, or correct the foreign server.")
+    .raise()
+}
+
+/// Returns a name as views, messages and logs can show it: on one line, in its own order, and not long.
+fn printable(name: &str) -> String {
+    const MOST: usize = 100;
+    let is_plain = |sign: char| {
+        let reorders = matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        !sign.is_control() && !reorders && !matches!(sign, '\u{2028}' | '\u{2029}')
     };
-    error::log(format!("registry of nodes begins a quarantine: {why}"));
+    let mut shown = String::new();
+    for sign in name.chars().take(MOST) {
+        match is_plain(sign) {
+            true => shown.push(sign),
+            false => shown.extend(sign.escape_default()),
+        }
+    }
+    shown.chars().take(MOST).collect()
+}
+
+fn text(text: String) -> DatumWithOid<'static> {
+    DecodedText(text).into()
+}
+
+fn json<T: Serialize>(value: &T) -> JsonText {
+    JsonText(serde_json::to_string(value).unwrap_or_else(|_| impossible("state that is not JSON")))
+}
+
+/// Returns the value of a column, which only the registry writes. Raises an error if somebody else has.
+fn parsed<T: DeserializeOwned>(JsonText(text): JsonText) -> T {
+    serde_json::from_str(&text).unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_DATA_CORRUPTED,
+            "table \"mint.registry\" was changed by hand",
+        )
+        .hint("Use UPDATE mint.registry SET run = NULL, rings = '{}'.")
+        .raise()
+    })
 }

@@ -1,7 +1,7 @@
 //! Leases of nodes: the interface between minting and the registry, or a cluster. A lease is a node for a span of id time.
 
 use crate::pg::backend::callbacks::Callbacks;
-use crate::pg::backend::local::Local;
+use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::error::{Report, impossible, report};
 use mint_core::{Layout, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 
 /// Leases nodes. A refusal is an error that it raises.
 pub trait Grantor: Sync {
-    /// Returns the lease of a node of this width, and the range of nodes that have the same lease.
-    fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease);
+    /// Returns the lease of a node, and the range of nodes of its width that have the same lease.
+    fn lease(&self, layout: &Layout, node: u64) -> (RangeInclusive<u64>, &'static Lease);
 
     /// Returns the next lease, which can be the same. Called by a session at the end of a lease.
     fn renew(&self, lease: &'static Lease, width: u32, node: u64) -> &'static Lease;
@@ -95,7 +95,7 @@ pub fn is_there() -> bool {
 /// Returns the node that this server has in its cluster; none where this database is no node of one.
 pub fn node_of_cluster() -> Option<u64> {
     OWN_NODE.get().or_else(|| {
-        let cluster = CLUSTER.get().filter(|_| !is_there())?;
+        let cluster = CLUSTER.get()?;
         let node = cluster.is_node().then(|| cluster.node(0));
         OWN_NODE.set(node);
         node
@@ -108,18 +108,20 @@ pub fn require_cluster() -> u64 {
     if let Some(node) = OWN_NODE.get() {
         return node;
     }
-    if is_there() {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "parameter \"pg_mint.node\" cannot be \"citus\" where a registry leases nodes",
-        )
-        .hint("Set \"pg_mint.node\" to \"auto\", or \"pg_mint.registry\" to an empty string.")
-        .raise()
-    }
     let cluster = CLUSTER.get().unwrap_or_else(|| impossible("no cluster"));
     let node = cluster.node(0);
     OWN_NODE.set(Some(node));
     node
+}
+
+/// Returns a lease that does not end.
+pub fn endless() -> &'static Lease {
+    static ENDLESS: LocalOnce<Lease> = LocalOnce::new();
+    ENDLESS.get_or(|| {
+        let lease = Lease::default();
+        lease.extend(0, Micros::MAX);
+        lease
+    })
 }
 
 /// Calls `callback` whenever the nodes that this session can mint as can have changed.
@@ -143,15 +145,15 @@ pub fn lease(layout: &Layout, node: u64) -> Option<&'static Lease> {
         Some(recent) if recent.width == width && (recent.first..=recent.last).contains(&node) => {
             Some(recent.lease)
         }
-        _ => request(grantor, width, node),
+        _ => request(grantor, layout, node),
     }
 }
 
 #[cold]
-fn request(grantor: &dyn Grantor, width: u32, node: u64) -> Option<&'static Lease> {
-    let (nodes, lease) = grantor.lease(width, node);
+fn request(grantor: &dyn Grantor, layout: &Layout, node: u64) -> Option<&'static Lease> {
+    let (nodes, lease) = grantor.lease(layout, node);
     RECENT.set(Some(Recent {
-        width,
+        width: layout.shard.width,
         first: *nodes.start(),
         last: *nodes.end(),
         lease,
@@ -193,6 +195,6 @@ fn no_grantor() -> Report {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         "parameter \"pg_mint.registry\" is not set",
     )
-    .detail("Parameter \"pg_mint.node\" is \"auto\" or \"assigned\", so a registry chooses the node of this server.")
+    .detail("Parameter \"pg_mint.node\" is \"auto\", so a registry chooses the node of this server.")
     .hint("Set \"pg_mint.registry\" to the name of a foreign server, or \"pg_mint.node\" to a number.")
 }

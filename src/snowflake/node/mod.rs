@@ -2,4 +2,5 @@
 
 pub mod grantor;
 pub mod java;
+pub mod own_shards;
 pub mod setting;

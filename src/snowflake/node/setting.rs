@@ -14,8 +14,6 @@ pub enum Node {
     Unset,
     /// Any node that the registry chooses for this server.
     Auto,
-    /// The node that the registry's administrator has assigned to this server.
-    Assigned,
     /// The group of this server in its Citus cluster.
     Citus,
     /// A node by its number.
@@ -35,9 +33,6 @@ impl ParsedGuc for Node {
         if text.eq_ignore_ascii_case("auto") {
             return Ok(Node::Auto);
         }
-        if text.eq_ignore_ascii_case("assigned") {
-            return Ok(Node::Assigned);
-        }
         if text.eq_ignore_ascii_case("citus") {
             return Ok(Node::Citus);
         }
@@ -53,7 +48,7 @@ impl ParsedGuc for Node {
             },
         };
         choice.ok_or_else(|| {
-            "The value must be a number between 0 and 2147483647, two such numbers like 4/8, \"auto\", \"assigned\", \"citus\", or -1."
+            "The value must be a number between 0 and 2147483647, two such numbers like 4/8, \"auto\", \"citus\", or -1."
                 .to_owned()
         })
     }
@@ -75,7 +70,7 @@ pub fn init() {
     guc::define_parsed::<Node>(
         c"pg_mint.node",
         c"Sets the node of ids that are generated without a shard.",
-        c"-1 means unset: such calls fail, so that no server uses the node of another by accident; on a node of a Citus cluster they use its group, as with \"citus\". \"auto\" means any node leased from the registry, and \"assigned\" the one assigned to this server there. 4/8 means the parts of a split node.",
+        c"-1 means unset: such calls fail, so that no server uses the node of another by accident; on a node of a Citus cluster they use its group, as with \"citus\". \"auto\" means a node that is leased from the registry. 4/8 means the parts of a split node.",
         &NODE,
         GucContext::Suset,
     );

@@ -3,8 +3,7 @@
 //!
 //! Three kinds of servers take turns: `TORTURE=tenants` runs only those with tenants that use up what they share with
 //! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
-//! `TORTURE=fleet` a registry of nodes with six members: two with any node, two with a number, two with an assigned node,
-//! which fails as well if assigned nodes do worse than others by a second. Only `TORTURE=ha` runs clusters under Patroni,
+//! `TORTURE=fleet` a registry of nodes with six members. Only `TORTURE=ha` runs clusters under Patroni,
 //! which takes root, and only `TORTURE=citus` clusters of Citus, which the tree of `PG_CONFIG` must have.
 //! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
 //! story `servers::every_fault`, and those of a cluster, by their names in `patroni/faults.rs`.
@@ -46,10 +45,6 @@ const CITUS_ROUNDS: usize = 3;
 const CITUS_NUMBERS: [Number; 3] = [Number::Group, Number::Citus, Number::Unset];
 /// Number of faults of a fleet, before the next one.
 const FLEET_FAULTS: usize = 15;
-/// Length of a lease in seconds: so short that twenty minutes have each fault. With `MINT_LEASE=30`, the default of users, the
-/// times are theirs.
-const LEASE: u64 = 10;
-/// Two of each kind.
 const MEMBERS: usize = 6;
 
 /// A run, and the statistics of it so far.
@@ -122,18 +117,6 @@ fn main() {
     if !run.left.is_empty() {
         println!("not reached in this round: {:?}", run.left);
     }
-    let worse = run.gaps.worse();
-    if !worse.is_empty() {
-        println!(
-            "\nassigned nodes had no ids for longer than others:\n{}",
-            worse.join("\n")
-        );
-        std::process::exit(1);
-    }
-}
-
-fn shown(gap: Option<Duration>) -> String {
-    gap.map_or_else(String::new, |gap| format!("{:>7.1} s", gap.as_secs_f64()))
 }
 
 impl Run {
@@ -192,9 +175,7 @@ impl Run {
         }
         println!("server {server}, of a fleet");
         let rng = Rng::seeded(self.rng.below(1 << 30) as u64);
-        let lease = std::env::var("MINT_LEASE").ok();
-        let lease = lease.and_then(|lease| lease.parse().ok()).unwrap_or(LEASE);
-        let Some(registry) = Registry::start("a registry", lease) else {
+        let Some(registry) = Registry::start("a registry") else {
             std::process::exit(1);
         };
         let mut fleet = Fleet::start(registry, MEMBERS, rng);
@@ -205,17 +186,14 @@ impl Run {
                     self.left = survival::Fault::all();
                     self.rng.shuffle(&mut self.left);
                 }
-                // A quarantine takes as long as some faults.
-                let (fault, has_operator) = (self.left.pop(), self.rng.below(4) > 0);
-                let Some(fault) = fault else { break };
-                let survived = survive(&mut fleet, fault, &clients, has_operator);
-                self.gaps.add(fault, &survived);
+                let Some(fault) = self.left.pop() else { break };
+                let gap = survive(&mut fleet, fault, &clients);
+                self.gaps.add(fault, gap);
                 println!(
-                    "{:>6} s  {:<90}quarantine: {:<6}{}{:>12} ids",
+                    "{:>6} s  {:<90}no id for {:>5.1} s{:>12} ids",
                     self.seconds(),
                     fault.to_string(),
-                    survived.quarantine,
-                    survived.gaps.map(shown).concat(),
+                    gap.as_secs_f64(),
                     clients.count()
                 );
                 if self.is_over() {

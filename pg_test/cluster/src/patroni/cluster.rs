@@ -36,8 +36,6 @@ pub const TTL: Duration = Duration::from_secs(20);
 /// The node whose server has a clock that can be set.
 pub const WITH_CLOCK: usize = 2;
 const NODES: u8 = 3;
-/// Length of a lease in seconds: the default.
-const LEASE: u64 = 30;
 /// How long the cluster has to be whole again after a fault.
 const REPAIR: Duration = Duration::from_secs(180);
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -63,10 +61,9 @@ impl Cluster {
         let registry = match mode {
             Mode::Fixed => None,
             Mode::Auto => {
-                let registry = Registry::start(story, LEASE)?;
+                let registry = Registry::start(story)?;
                 let address = here.to_string();
                 registry.server.listen(&address, &network.cidr());
-                registry.end_quarantine();
                 Some(registry)
             }
         };

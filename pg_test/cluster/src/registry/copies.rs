@@ -2,7 +2,7 @@
 
 use crate::load::clients::Clients;
 use crate::registry::fleet::{ANY, Fleet};
-use crate::registry::kind::Kind;
+use crate::registry::members::{LEASE, WAIT};
 use crate::server::process::Server;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,74 +18,49 @@ pub(super) fn replace(fleet: &mut Fleet, number: usize, clients: &Clients) {
         fleet.registry.database
     ));
     clients.lead(number, &copy.place());
-    let next = copy.twin("an old copy");
+    let next = copy.copied("an old copy");
     fleet.members[number] = std::mem::replace(&mut fleet.copies[number], next);
-    fleet.give_back(number);
 }
 
-/// Promotes standbys of members while these stand still, and lets both continue.
-pub(super) fn promote(fleet: &mut Fleet, numbers: &[usize], clients: &Clients, stay: Duration) {
-    let standbys: Vec<(usize, Server)> = numbers
-        .iter()
-        .map(|&number| {
-            let member = &fleet.members[number];
-            let standby = member.standby("a standby");
-            member.wait_for(&standby);
-            (number, standby)
-        })
-        .collect();
-    let members = numbers.iter().map(|&number| &fleet.members[number]);
-    let frozen: Vec<_> = members.map(Server::freeze).collect();
-    standbys.iter().for_each(|(_, standby)| standby.promote());
+/// Promotes the standby of a member while this stands still, and lets both continue.
+pub(super) fn promote(fleet: &mut Fleet, number: usize, clients: &Clients, stay: Duration) {
+    let member = &fleet.members[number];
+    let standby = member.standby("a standby");
+    member.wait_for(&standby);
+    let frozen = member.freeze();
+    standby.promote();
     sleep(stay / 2);
     drop(frozen);
-    run_beside(fleet, standbys, clients, stay);
+    run_beside(fleet, number, standby, clients, stay);
 }
 
-/// Lets copies run beside their originals for a while, then stops one of each two at random.
+/// Lets a copy run beside its original for a while, then stops one of the two at random.
 pub(super) fn run_beside(
     fleet: &mut Fleet,
-    guests: Vec<(usize, Server)>,
+    number: usize,
+    guest: Server,
     clients: &Clients,
     stay: Duration,
 ) {
-    for (number, guest) in &guests {
-        let group = fleet.guests_of(*number);
-        let since = clients.lead(group, &guest.place());
-        if Kind::of(*number) == Kind::Auto {
-            wait_for_ids(fleet, guest, (group, since), clients);
-        }
-    }
-    sleep(stay);
-    for (number, guest) in guests {
-        if fleet.rng.below(2) == 0 {
-            guest.stop_immediate();
-            fleet.gone.push(guest);
-        } else {
-            let group = fleet.guests_of(number);
-            fleet.members[number].stop_immediate();
-            clients.lead(number, &guest.place());
-            let gone = std::mem::replace(&mut fleet.members[number], guest);
-            clients.lead(group, &gone.place());
-            fleet.gone.push(gone);
-            // It has heard that it is a copy.
-            fleet.give_back(number);
-        }
-    }
-    // Clients of the last ones can still ask them.
-    let surplus = fleet.gone.len().saturating_sub(Kind::ALL.len());
-    fleet.gone.drain(..surplus);
-}
-
-/// Waits until a copy mints with any node.
-fn wait_for_ids(fleet: &Fleet, guest: &Server, (group, since): (usize, u64), clients: &Clients) {
-    let deadline = Instant::now() + fleet.registry.longest_wait();
-    while (0..ANY.len()).any(|client| !clients.has_minted(group, client, since)) {
-        assert!(
-            Instant::now() < deadline,
-            "the copy does not mint:\n{}",
-            guest.log()
-        );
+    let since = clients.lead(fleet.guests(), &guest.place());
+    let deadline = Instant::now() + WAIT + LEASE;
+    while (0..ANY.len()).any(|client| !clients.has_minted(fleet.guests(), client, since)) {
+        let log = || guest.log();
+        assert!(Instant::now() < deadline, "no id of the copy:\n{}", log());
         sleep(Duration::from_millis(20));
     }
+    sleep(stay);
+    if fleet.rng.below(2) == 0 {
+        guest.stop_immediate();
+        fleet.gone.push(guest);
+    } else {
+        fleet.members[number].stop_immediate();
+        clients.lead(number, &guest.place());
+        let gone = std::mem::replace(&mut fleet.members[number], guest);
+        clients.lead(fleet.guests(), &gone.place());
+        fleet.gone.push(gone);
+    }
+    // Clients of the last one can still ask it.
+    let surplus = fleet.gone.len().saturating_sub(1);
+    fleet.gone.drain(..surplus);
 }

@@ -1,44 +1,59 @@
 //! A registry with as many leases as a large fleet has, and requests for them by SQL.
 
-use crate::registry::members::Registry;
+use crate::registry::members::{Registry, request_sql};
+use crate::server::session::Session;
+use std::{thread::sleep, time::Duration};
 
 /// Width of the nodes that are leased: there are more of them than leases.
 pub const WIDTH: u32 = 16;
 
-/// Writes leases as the registry does, from the top down, of nobody who renews them.
+/// Writes leases as the registry does, from the middle up, of nobody who renews them; and makes `renew(number)`, the
+/// renewal of one of them.
 pub fn fill(registry: &Registry, leases: i64) {
+    let demand = "{\"renewal\": 0}";
+    let renew = request_sql(WIDTH, demand).replace(
+        &format!("'{demand}'::jsonb"),
+        "jsonb_build_object('renewal', jsonb_build_object('node', node, 'number', number,
+             'from', (extract(epoch FROM lease_from) * 1000000)::bigint, 'until', (extract(epoch FROM lease_until) * 1000000)::bigint))",
+    );
     registry.connect().run(&format!(
-        "BEGIN;
-         INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, login, system_identifier,
-             since, lease_from, lease_until, free_from, written)
-         SELECT hashint8extended(g, 1) & 9223372036854775807, {WIDTH}, 65535 - g, 65535 - g, 'member ' || g, 'member', g,
-             now(), now(), now() + '60 s', now() + '70 s', pg_current_xact_id()::xid
+        "INSERT INTO mint.registry_leases (node_bits, node, number, holder, lease_from, lease_until)
+         SELECT {WIDTH}, 32768 + g, hashint8extended(g, 1), 'member ' || g, date_trunc('ms', clock_timestamp()),
+             date_trunc('ms', clock_timestamp()) + '30 s'
          FROM generate_series(0, {leases} - 1) AS g;
-         UPDATE mint_registry.registry
-         SET digest = (SELECT bit_xor(id) FROM mint_registry.leases), written = pg_current_xact_id()::xid;
-         COMMIT;
-         ANALYZE mint_registry.leases"
+         ANALYZE mint.registry_leases;
+         CREATE FUNCTION renew(bigint) RETURNS jsonb LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
+             SELECT {renew} FROM mint.registry_leases WHERE node_bits = {WIDTH} AND node = 32768 + $1
+         $$"
     ));
 }
 
-/// Makes the functions of a member: `grant_any()`, a request for any node, and `renew(number)`, the renewal of the lease
-/// of a member that [`fill`] has made.
-pub fn create_requests(registry: &Registry) {
-    const REQUEST: &str = "'protocol', 1, 'request', 'lease', 'listed', '[]'::jsonb, 'holder', 'x', 'system', 1, 'seen', NULL,
-        'clock', micros(clock_timestamp())";
-    registry.connect().run(&format!(
-        "CREATE FUNCTION micros(timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE
-             AS 'SELECT (extract(epoch FROM $1) * 1000000)::bigint';
-         CREATE FUNCTION grant_any() RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-             SELECT mint.registry_request(jsonb_build_object({REQUEST}, 'node_bits', {WIDTH}, 'nodes', NULL, 'lease', NULL))
-         $$;
-         CREATE TABLE known AS SELECT system_identifier AS number, id, first_node AS node FROM mint_registry.leases;
-         CREATE UNIQUE INDEX ON known (number);
-         GRANT SELECT ON known TO member;
-         CREATE FUNCTION renew(bigint) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-             SELECT mint.registry_request(jsonb_build_object({REQUEST}, 'node_bits', {WIDTH}, 'nodes', jsonb_build_array(node, node),
-                 'lease', jsonb_build_object('id', id, 'from', micros(now()), 'until', micros(now() + '20 s'))))
-             FROM known WHERE number = $1
-         $$"
-    ));
+/// Returns the answers to requests for one node each, from sessions of which each sends one, all at once.
+pub fn ask_at_once(registry: &Registry, sessions: usize, width: u32) -> Vec<String> {
+    let config = registry.server.config(&registry.database, "member");
+    let connect = |_| Session::open(&config).expect("a session");
+    let all: Vec<Session> = (0..sessions).map(connect).collect();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = all
+            .into_iter()
+            .zip(1..)
+            .map(|(mut session, number)| {
+                let demand = format!("{{\"grant\": {number}}}");
+                let sql = format!("SELECT {}::text", request_sql(width, &demand));
+                scope.spawn(move || {
+                    loop {
+                        // A request gives up a lock or is told to wait, and its member asks again.
+                        match session.try_one::<String>(&sql) {
+                            Err(refusal) if refusal.code == "55P03" => {}
+                            Ok(answer) if answer.contains("wait") => sleep(Duration::from_secs(1)),
+                            answer => return answer.unwrap_or_else(|refusal| refusal.to_string()),
+                        }
+                    }
+                })
+            })
+            .collect();
+        let ends = threads.into_iter();
+        ends.map(|thread| thread.join().expect("an answer"))
+            .collect()
+    })
 }

@@ -2,11 +2,9 @@
 
 use crate::load::clients::Clients;
 use crate::registry::copies;
-use crate::registry::disk_copies;
 use crate::registry::fleet::Fleet;
-use crate::registry::kind::Kind;
+use crate::registry::members::LEASE;
 use crate::registry::proxy::Spoiling;
-use crate::server::machine::namespaces::are_permitted;
 use crate::server::process::Server;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +26,7 @@ pub enum MemberFault {
     Orphan,
     /// All processes stand still for longer than a lease.
     Freeze,
-    /// A copy is started beside its original, then one of the two is stopped: of an assigned member, a copy of its disk.
+    /// A copy is started beside its original, then one of the two is stopped.
     Clone,
     /// An old copy takes the member's place.
     OldCopy,
@@ -38,20 +36,7 @@ pub enum MemberFault {
     Step(i64),
     /// It is started again, and the registry's first answer does not arrive as it was sent.
     Grant,
-    /// It is started under another host name, and again under its own.
-    HostName,
-    /// A copy of an assigned member's disk runs beside it while the registry restarts.
-    TwinAndRestart,
-    /// A copy of an assigned member's disk runs beside it in a network of its own, where no outage is allowed.
-    TwinCutOff,
-    /// An assigned member loses its file.
-    FileLost,
-    /// An assigned member has an older file.
-    FileOld,
 }
-
-/// What an assigned member and the registry have agreed on.
-const FILE: &str = "pg_mint.assigned";
 
 /// A statement that draws for minutes. Nothing interrupts it but what minting does. The lines are long, as the server
 /// keeps what it sends until there are 8 kB.
@@ -62,7 +47,7 @@ const LONG: &str = "COPY (
 
 impl MemberFault {
     /// Each fault once.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 15] = [
         Self::KillSession,
         Self::KillWorker,
         Self::StopImmediate,
@@ -78,67 +63,32 @@ impl MemberFault {
         Self::Step(3_600_000),
         Self::Step(-3_600_000),
         Self::Grant,
-        Self::HostName,
-        Self::TwinAndRestart,
-        Self::TwinCutOff,
-        Self::FileLost,
-        Self::FileOld,
     ];
-
-    /// Returns the kinds of the members whose times without ids can be compared. A crash costs an assigned member what is left
-    /// of its lease.
-    pub(super) fn is_comparable(self) -> bool {
-        matches!(
-            self,
-            Self::Freeze | Self::Step(_) | Self::TwinAndRestart | Self::TwinCutOff
-        )
-    }
-
-    /// Returns the members that it strikes: one of each kind, if it can.
-    pub(super) fn pick(self, fleet: &mut Fleet) -> Vec<usize> {
-        let mut picked = fleet.pick_members();
-        match self {
-            Self::TwinAndRestart | Self::TwinCutOff | Self::FileLost | Self::FileOld => {
-                picked.retain(|&number| Kind::of(number) == Kind::Assigned);
-                picked
-            }
-            _ => picked,
-        }
-    }
 
     /// Inflicts the fault on members. Returns when it is over.
     pub(super) fn strike(self, fleet: &mut Fleet, numbers: &[usize], clients: &Clients) {
         let longer = fleet.longer();
+        let first = numbers[0];
         match self {
             Self::Freeze => {
-                let frozen: Vec<_> = numbers
-                    .iter()
-                    .map(|&number| fleet.members[number].freeze())
-                    .collect();
+                let members = numbers.iter().map(|&number| &fleet.members[number]);
+                let frozen: Vec<_> = members.map(Server::freeze).collect();
                 sleep(longer);
                 drop(frozen);
             }
             Self::Clone => {
-                let copies: Vec<(usize, Server)> = numbers
-                    .iter()
-                    .map(|&number| (number, fleet.members[number].twin("a clone")))
-                    .collect();
-                copies.iter().for_each(|(_, copy)| copy.start_again());
-                copies::run_beside(fleet, copies, clients, longer);
+                let copy = fleet.members[first].copied("a clone");
+                copy.start_again();
+                copies::run_beside(fleet, first, copy, clients, longer);
             }
+            Self::Promotion => copies::promote(fleet, first, clients, longer),
             Self::Step(by) => {
-                let set = |offset: &str| {
-                    numbers
-                        .iter()
-                        .for_each(|&number| fleet.members[number].set_clock(offset));
-                };
-                set(&format!("{:+.3}", by as f64 / 1e3));
+                let members = || numbers.iter().map(|&number| &fleet.members[number]);
+                let offset = format!("{:+.3}", by as f64 / 1e3);
+                members().for_each(|member| member.set_clock(&offset));
                 sleep(longer);
-                set("+0");
+                members().for_each(|member| member.set_clock("+0"));
             }
-            Self::Promotion => copies::promote(fleet, numbers, clients, longer),
-            Self::TwinAndRestart => disk_copies::restart_registry(fleet, numbers, clients),
-            Self::TwinCutOff => disk_copies::run_cut_off(fleet, numbers, clients),
             _ => numbers
                 .iter()
                 .for_each(|&number| self.strike_one(fleet, number, clients)),
@@ -146,8 +96,7 @@ impl MemberFault {
     }
 
     fn strike_one(self, fleet: &mut Fleet, number: usize, clients: &Clients) {
-        let lease = fleet.registry.lease;
-        let member = &mut fleet.members[number];
+        let member = &fleet.members[number];
         match self {
             Self::KillSession => member.kill9_any(),
             Self::KillWorker => {
@@ -162,7 +111,7 @@ impl MemberFault {
             }
             Self::StopFast => member.restart(),
             Self::Orphan => {
-                let ids = orphan(member, lease / 2);
+                let ids = orphan(member, LEASE / 2);
                 member.start_again();
                 fleet.others.push(ids);
             }
@@ -171,36 +120,8 @@ impl MemberFault {
                 fleet.proxies[number].spoil(fleet.rng.pick(&Spoiling::ALL));
                 fleet.members[number].start_again();
             }
-            Self::HostName => {
-                if are_permitted("a fault of a host name") {
-                    member.set_host_name(Some("f3a9c1d2e4b5"));
-                }
-                member.restart();
-                member.set_host_name(None);
-                sleep(lease / 4);
-                member.restart();
-            }
-            Self::FileLost => {
-                member.stop_fast();
-                std::fs::remove_file(member.file(FILE)).expect("the file of an assigned member");
-                member.start_again();
-                fleet.give_back(number);
-            }
-            Self::FileOld => {
-                // In place, which keeps the owner.
-                let old = std::fs::read(fleet.copies[number].file(FILE)).expect("an old file");
-                member.stop_immediate();
-                std::fs::write(member.file(FILE), old).expect("the file can be written");
-                member.start_again();
-                fleet.give_back(number);
-            }
             Self::OldCopy => copies::replace(fleet, number, clients),
-            Self::Freeze
-            | Self::Step(_)
-            | Self::Clone
-            | Self::Promotion
-            | Self::TwinAndRestart
-            | Self::TwinCutOff => {}
+            Self::Freeze | Self::Step(_) | Self::Clone | Self::Promotion => {}
         }
     }
 }
@@ -249,17 +170,6 @@ impl fmt::Display for MemberFault {
             Self::Grant => {
                 "a member is restarted, and the registry's first answer is lost, late, double or half"
             }
-            Self::HostName => {
-                "a member is started under another host name, and again under its own"
-            }
-            Self::TwinAndRestart => {
-                "a copy of an assigned member's disk runs beside it while the registry restarts"
-            }
-            Self::TwinCutOff => {
-                "a copy of an assigned member's disk runs beside it without a network, and without an outage that is allowed"
-            }
-            Self::FileLost => "an assigned member loses its file",
-            Self::FileOld => "an assigned member has an older file",
             Self::Step(by) => {
                 return write!(out, "a member's clock steps by {:+} s", *by as f64 / 1e3);
             }

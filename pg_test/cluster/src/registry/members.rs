@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// A server that grants leases of nodes. Members find it by a link, which another server can take over.
 pub struct Registry {
-    /// The server that is the registry now.
+    /// The server that is the registry now. Its clock can be set.
     pub server: Server,
     /// The folder with the link to the server's directory.
     folder: TempDir,
@@ -19,25 +19,25 @@ pub struct Registry {
     link: PathBuf,
     /// The database that is the registry now.
     pub database: String,
-    /// Length of a lease.
-    pub lease: Duration,
 }
 
-/// How long a registry that can have forgotten something grants nothing new.
-pub const QUARANTINE: Duration = Duration::from_secs(70);
-/// The setting of a member that mints with any node that the registry grants.
+/// Length of a lease.
+pub const LEASE: Duration = Duration::from_secs(30);
+/// How long a registry that can have forgotten leases grants nothing new.
+pub const WAIT: Duration = Duration::from_secs(35);
+/// The setting of a member that mints with a node of the registry.
 pub const AUTO: &str = "pg_mint.node = 'auto'";
 
 impl Registry {
-    /// Starts a registry with leases of `lease` seconds. `None`, with a message, where there is no dblink.
+    /// Starts a registry, which grants at once. `None`, with a message, where there is no dblink.
     #[must_use]
-    pub fn start(story: &str, lease: u64) -> Option<Self> {
-        Self::start_with(Server::build(story), lease)
+    pub fn start(story: &str) -> Option<Self> {
+        Self::start_with(Server::build(story))
     }
 
     /// Starts a registry on a server of this kind.
     #[must_use]
-    pub fn start_with(builder: Builder, lease: u64) -> Option<Self> {
+    pub fn start_with(builder: Builder) -> Option<Self> {
         if !installation::has_extension("dblink") {
             say(format!(
                 "SKIPPED {}: this server tree has no dblink, which members need",
@@ -45,10 +45,10 @@ impl Registry {
             ));
             return None;
         }
-        let server = builder.distinct().start();
+        let server = builder.with_clock().distinct().start();
         let mut session = server.connect("postgres");
         session.run("CREATE ROLE member LOGIN");
-        create_registry(&mut session, lease);
+        create_registry(&mut session);
         let folder = tempfile::Builder::new()
             .prefix("mint.link.")
             .tempdir_in(installation::temporary_directory())
@@ -58,9 +58,9 @@ impl Registry {
             link: folder.path().join("registry"),
             folder,
             database: "postgres".to_owned(),
-            lease: Duration::from_secs(lease),
         };
         registry.point_link();
+        registry.end_wait();
         Some(registry)
     }
 
@@ -102,16 +102,10 @@ impl Registry {
         ));
     }
 
-    /// Starts a member that mints with any node that the registry grants.
+    /// Starts a member that mints with a node of the registry.
     #[must_use]
     pub fn auto(&self, name: &str) -> Server {
         self.admit(Server::build(name).conf(AUTO))
-    }
-
-    /// Starts a member that mints with these nodes.
-    #[must_use]
-    pub fn fixed(&self, name: &str, nodes: &str) -> Server {
-        self.admit(Server::build(name).conf(&format!("pg_mint.nodes = '{nodes}'")))
     }
 
     /// Makes another server the registry. The old one is stopped and removed.
@@ -120,53 +114,61 @@ impl Registry {
         self.point_link();
     }
 
+    /// Lets members find another server, while the one that was the registry lives on.
+    #[must_use]
+    pub fn switch_to(&mut self, server: Server) -> Server {
+        let before = self.server.replaced_by(server);
+        self.point_link();
+        before
+    }
+
     /// Opens a superuser's session on the registry.
     #[must_use]
     pub fn connect(&self) -> Session {
         self.server.connect(&self.database)
     }
 
-    /// Waits until all current leases have ended, and their nodes are free.
-    pub fn wait_for_leases(&self) {
-        std::thread::sleep(self.lease * 5 / 4 + Duration::from_millis(100));
-    }
-
-    /// Returns how long it takes at most until a member gets the node of another one that is gone.
+    /// Asks the registry for a node of 13 bits as nobody in particular, and returns its answer.
     #[must_use]
-    pub fn takeover(&self) -> Duration {
-        self.lease * 5 / 4 + Duration::from_secs(3)
+    pub fn ask(&self) -> String {
+        request(&mut self.connect(), 13, r#"{"grant": 1}"#)
     }
 
-    /// Returns how long it takes at most until a member that asks gets a lease, whatever the registry has forgotten.
-    #[must_use]
-    pub fn longest_wait(&self) -> Duration {
-        QUARANTINE + self.takeover() + Duration::from_secs(10)
-    }
-
-    /// Returns whether the registry is in quarantine and has noticed it.
-    #[must_use]
-    pub fn is_in_quarantine(&self) -> bool {
-        self.connect()
-            .one("SELECT quarantine > clock_timestamp() FROM mint_registry.registry")
-    }
-
-    /// Ends the quarantine, as an operator does who knows that nothing was forgotten.
-    pub fn end_quarantine(&self) {
-        self.connect().run("SELECT mint.registry_end_quarantine()");
+    /// Lets the wait pass, of which a story is not about: it begins and ends again, in the past.
+    pub fn end_wait(&self) {
+        end_wait(&self.server, &mut self.connect());
     }
 }
 
-/// Creates a registry in the session's database, for the role `member`, with leases of `lease` seconds.
-pub fn create_registry(session: &mut Session, lease: u64) {
-    create_registry_in_quarantine(session, lease);
-    session.run("SELECT mint.registry_end_quarantine()");
+/// As [`Registry::end_wait`], of a registry in any database.
+pub fn end_wait(server: &Server, session: &mut Session) {
+    server.shift_time(&format!("-{}", WAIT.as_secs() + 1));
+    session.run("UPDATE mint.registry SET run = NULL");
+    let answer = request(session, 13, r#"{"grant": 1}"#);
+    server.shift_time("+0");
+    assert!(answer.contains("wait"), "{answer}");
 }
 
-/// Creates a registry as [`create_registry`] does, and leaves it in the quarantine in which it begins.
-pub fn create_registry_in_quarantine(session: &mut Session, lease: u64) {
-    session.run(&format!("SELECT mint.registry_create('{lease} s')"));
-    // Members need this privilege and no other.
-    session.run("GRANT INSERT ON mint_registry.nodes TO member");
+/// Creates a registry in the session's database, for the role `member`.
+pub fn create_registry(session: &mut Session) {
+    session.run(
+        "SELECT mint.registry_create(); GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO member",
+    );
+}
+
+/// Sends a request to the registry of the session's database: a demand, as JSON.
+#[track_caller]
+pub fn request(session: &mut Session, width: u32, demand: &str) -> String {
+    session.one(&format!("SELECT {}::text", request_sql(width, demand)))
+}
+
+/// Returns the call of such a request.
+#[must_use]
+pub fn request_sql(width: u32, demand: &str) -> String {
+    format!(
+        "mint.registry_request(jsonb_build_object('protocol', 1, 'holder', 'x', 'width', {width}, 'demand', '{demand}'::jsonb,
+             'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint))"
+    )
 }
 
 /// Retries until the server mints. Returns the id and the time it took.
@@ -176,6 +178,20 @@ pub fn first_id(server: &Server, sql: &str) -> (i64, Duration) {
     let mut session = server.connect("postgres");
     let id = server.until_minted(|| session.try_one(sql));
     (id, begun.elapsed())
+}
+
+/// Waits until a statement is refused for want of a lease, for this reason.
+#[track_caller]
+pub fn refused_for(server: &Server, sql: &str, words: &str) -> Refusal {
+    let mut session = server.connect("postgres");
+    let mut refusal = None;
+    server.until(words, || {
+        refusal = session.try_one::<i64>(sql).err();
+        refusal
+            .as_ref()
+            .is_some_and(|refusal| refusal.to_string().contains(words))
+    });
+    refusal.expect("a refusal")
 }
 
 /// Asserts that a member refuses to mint for want of a lease, for the given reason, without a long wait.

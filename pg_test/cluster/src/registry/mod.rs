@@ -2,10 +2,8 @@
 
 pub mod copies;
 pub mod crowd;
-pub mod disk_copies;
 pub mod fleet;
 pub mod gaps;
-pub mod kind;
 pub mod member_faults;
 pub mod members;
 pub mod proxy;

@@ -1,8 +1,10 @@
 //! Faults of the registry of a fleet, and of the network before it.
 
-use crate::registry::fleet::{Fleet, now};
-use crate::registry::members::create_registry_in_quarantine;
+use crate::registry::crowd::ask_at_once;
+use crate::registry::fleet::Fleet;
+use crate::registry::members::{LEASE, create_registry};
 use crate::registry::proxy::{Passing, Proxy, Spoiling};
+use crate::server::process::Server;
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,26 +14,42 @@ use std::time::{Duration, Instant};
 pub enum RegistryFault {
     /// It crashes and starts again at once.
     Restart,
+    /// One of its sessions is killed, and again within the wait that this begins.
+    CrashInWait,
     /// It crashes, and comes back when all leases have ended.
     Down,
+    /// It is stopped when its clients have left, and started again.
+    SmartStop,
     /// It stands still for longer than a lease.
     Freeze,
-    /// A standby is promoted that lacks a change of settings, and the last grants.
+    /// Its clock is set, in seconds, and back again.
+    Step(i64),
+    /// A standby is promoted that lacks the last grants.
     Promotion,
-    /// An older copy of its files takes its place, which lacks the same, and exactly one restart.
+    /// An older copy of its files takes its place.
     Restored,
-    /// It is dropped and made again after such a change.
+    /// The same, and at first the clock of the copy is behind.
+    RestoredBehind,
+    /// An older copy runs beside it, and half of the members follow that.
+    SplitBrain,
+    /// It is dumped and restored on another server, and members follow one by one.
+    MovedAway,
+    /// All members are led to a new one in another database.
+    Moved,
+    /// It is dropped and made again.
     Remade,
     /// Its tables get back the rows that they had earlier.
     TablesRestored,
     /// Its leases are lost.
     TableEmptied,
-    /// All members are led to another one.
-    Moved,
     /// A transaction locks its tables for longer than a lease.
     Locked,
+    /// The role of members may not log in, for longer than a lease.
+    NoLogin,
     /// It waits for a synchronous standby that is gone, for longer than a lease.
     StandbyGone,
+    /// A hundred servers ask for nodes at once.
+    Crowd,
     /// No packet passes any more on the connections that there are.
     HalfOpen,
     /// No packet passes for longer than a lease.
@@ -42,36 +60,36 @@ pub enum RegistryFault {
     Slow,
     /// One answer to a renewal of each member does not arrive as it was sent.
     Answer(Spoiling),
-    /// An older copy of its files takes its place, which lacks one restart and nothing else.
-    LacksRestart,
-    /// It is stopped when its clients have left, and started again.
-    SmartStop,
-    /// It is restarted after preparation.
-    PlannedRestart,
 }
 
-/// How long after a lease its nodes are free: the default of `max_skew`, and a little.
-const SKEW: Duration = Duration::from_millis(2_600);
 /// How many sessions of members there may be for each of them: one, and one that is being canceled.
 const SESSIONS: usize = 2;
-
-/// Whether a restart can be prepared.
-const PREPARES: &str = "SELECT to_regproc('mint.registry_prepare_restart') IS NOT NULL";
+/// How long copies of a registry live side by side.
+const SIDE_BY_SIDE: Duration = Duration::from_secs(60);
 
 impl RegistryFault {
     /// Each fault once.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 29] = [
         Self::Restart,
+        Self::CrashInWait,
         Self::Down,
+        Self::SmartStop,
         Self::Freeze,
+        Self::Step(100),
+        Self::Step(-100),
         Self::Promotion,
         Self::Restored,
+        Self::RestoredBehind,
+        Self::SplitBrain,
+        Self::MovedAway,
+        Self::Moved,
         Self::Remade,
         Self::TablesRestored,
         Self::TableEmptied,
-        Self::Moved,
         Self::Locked,
+        Self::NoLogin,
         Self::StandbyGone,
+        Self::Crowd,
         Self::HalfOpen,
         Self::Unreachable,
         Self::HalfAnswer,
@@ -81,117 +99,117 @@ impl RegistryFault {
         Self::Answer(Spoiling::Half),
         Self::Answer(Spoiling::Late),
         Self::Answer(Spoiling::Twice),
-        Self::LacksRestart,
-        Self::SmartStop,
-        Self::PlannedRestart,
     ];
-
-    /// Returns whether the registry begins a quarantine.
-    pub(super) fn begins_quarantine(self) -> bool {
-        !matches!(
-            self,
-            Self::Freeze
-                | Self::Locked
-                | Self::StandbyGone
-                | Self::HalfOpen
-                | Self::Unreachable
-                | Self::HalfAnswer
-                | Self::Slow
-                | Self::Answer(_)
-                | Self::PlannedRestart
-        )
-    }
 
     /// Inflicts the fault. Returns when it is over.
     pub(super) fn strike(self, fleet: &mut Fleet) {
         let longer = fleet.longer();
+        let server = &fleet.registry.server;
         match self {
             Self::Restart => {
-                fleet.registry.server.stop_immediate();
-                fleet.registry.server.start_again();
+                server.stop_immediate();
+                server.start_again();
+            }
+            Self::CrashInWait => {
+                for _ in 0..2 {
+                    server.kill9_any();
+                    sleep(LEASE / 3);
+                }
             }
             Self::Down => {
-                fleet.registry.server.stop_immediate();
+                server.stop_immediate();
                 sleep(longer);
-                fleet.registry.server.start_again();
+                server.start_again();
+            }
+            Self::SmartStop => {
+                let begun = Instant::now();
+                server.stop_smart();
+                let took = begun.elapsed();
+                let limit = Duration::from_secs(20);
+                assert!(took < limit, "members keep their sessions: {took:?}");
+                server.start_again();
             }
             Self::Freeze => {
-                let frozen = fleet.registry.server.freeze();
+                let frozen = server.freeze();
                 sleep(longer);
                 drop(frozen);
             }
-            Self::Promotion => promote(fleet),
-            Self::Restored => restore(fleet),
-            Self::Remade => remake(fleet),
-            Self::TablesRestored => restore_tables(fleet),
-            Self::TableEmptied => {
-                let mut admin = fleet.registry.connect();
-                admin.run("TRUNCATE mint_registry.leases");
-                fleet.assign_nodes();
+            Self::Step(by) => {
+                server.set_clock(&format!("{by:+}"));
+                sleep(longer);
+                server.set_clock("+0");
             }
+            Self::Promotion => promote(fleet),
+            Self::Restored => restore(fleet, "+0"),
+            Self::RestoredBehind => restore(fleet, "-100"),
+            Self::SplitBrain => split(fleet),
+            Self::MovedAway => move_away(fleet),
             Self::Moved => move_members(fleet),
-            Self::Locked => lock(fleet, longer),
-            Self::StandbyGone => wait_for_standby(fleet, longer),
+            Self::Remade => {
+                let mut admin = fleet.registry.connect();
+                admin.run("DROP EXTENSION pg_mint CASCADE; CREATE EXTENSION pg_mint");
+                create_registry(&mut admin);
+            }
+            Self::TablesRestored => restore_tables(fleet),
+            Self::TableEmptied => fleet
+                .registry
+                .connect()
+                .run("TRUNCATE mint.registry_leases"),
+            Self::Locked => {
+                let mut admin = fleet.registry.connect();
+                admin.run("BEGIN; LOCK TABLE mint.registry, mint.registry_leases");
+                assert_few_sessions(fleet, longer);
+                admin.run("ROLLBACK");
+            }
+            Self::NoLogin => {
+                let mut admin = fleet.registry.connect();
+                let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'member'";
+                admin.run(&format!("ALTER ROLE member NOLOGIN; {end}"));
+                sleep(longer);
+                admin.run("ALTER ROLE member LOGIN");
+            }
+            Self::StandbyGone => {
+                let mut admin = fleet.registry.connect();
+                admin.set_for_server("synchronous_standby_names", "'gone'");
+                assert_few_sessions(fleet, longer);
+                admin.set_for_server("synchronous_standby_names", "''");
+            }
+            Self::Crowd => {
+                let answers = ask_at_once(&fleet.registry, 80, 13);
+                let is_lease = |answer: &String| answer.contains("lease");
+                assert!(answers.iter().all(is_lease), "{answers:?}");
+            }
             Self::HalfOpen => {
                 fleet.proxies.iter().for_each(Proxy::silence);
                 sleep(longer);
                 fleet.proxies.iter().for_each(Proxy::cut_silent);
             }
-            Self::Unreachable => {
-                fleet.let_pass(Passing::Nothing);
-                sleep(longer);
-                fleet.let_pass(Passing::All);
-            }
-            Self::HalfAnswer => {
-                fleet.let_pass(Passing::AllButTheEnd);
-                sleep(longer);
-                fleet.let_pass(Passing::All);
-            }
-            Self::Slow => {
-                fleet.let_pass(Passing::Slowly);
-                sleep(longer);
-                fleet.let_pass(Passing::All);
-            }
-            Self::Answer(spoiling) => spoil(fleet, spoiling),
-            Self::LacksRestart => lose_restart(fleet),
-            Self::SmartStop => {
-                let server = &fleet.registry.server;
-                let begun = Instant::now();
-                server.stop_smart();
-                let took = begun.elapsed();
-                assert!(
-                    took < Duration::from_secs(20),
-                    "members keep their sessions: {took:?}"
-                );
-                server.start_again();
-            }
-            Self::PlannedRestart => {
-                let mut admin = fleet.registry.connect();
-                if admin.one::<bool>(PREPARES) {
-                    admin.run("SELECT mint.registry_prepare_restart()");
-                }
-                drop(admin);
-                fleet.registry.server.restart();
+            Self::Unreachable => pass(fleet, Passing::Nothing, longer),
+            Self::HalfAnswer => pass(fleet, Passing::AllButTheEnd, longer),
+            Self::Slow => pass(fleet, Passing::Slowly, longer),
+            Self::Answer(spoiling) => {
+                fleet.proxies.iter().for_each(|proxy| proxy.spoil(spoiling));
+                server.until("an answer of each is spoiled", || {
+                    fleet.proxies.iter().all(Proxy::has_spoiled)
+                });
+                // What the registry has committed with it would have ended.
+                sleep(LEASE);
             }
         }
     }
 }
 
-/// Lengthens leases, and waits until all members have longer ones, and those from before would have ended. So what does
-/// not know of it takes their nodes for free.
-fn lengthen(fleet: &Fleet) {
-    let begun = Instant::now();
-    let mut admin = fleet.registry.connect();
-    let longer = (fleet.registry.lease * 2).min(Duration::from_secs(60));
-    let then = now(&mut admin);
-    admin.run(&format!(
-        "SELECT mint.registry_create('{} s')",
-        longer.as_secs()
-    ));
-    fleet.registry.server.until("leases are longer", || {
-        fleet.renewed(&mut admin, &then, longer) == fleet.members.len()
-    });
-    sleep((fleet.registry.lease + SKEW).saturating_sub(begun.elapsed()));
+fn pass(fleet: &Fleet, passing: Passing, time: Duration) {
+    fleet.let_pass(passing);
+    sleep(time);
+    fleet.let_pass(Passing::All);
+}
+
+/// Grants leases that an older state of the registry does not know: half of the members are restarted.
+fn grant_more(fleet: &Fleet) {
+    let half = fleet.members.len() / 2;
+    fleet.members[..half].iter().for_each(Server::restart);
+    fleet.wait_for_renewals();
 }
 
 fn promote(fleet: &mut Fleet) {
@@ -199,76 +217,72 @@ fn promote(fleet: &mut Fleet) {
     fleet.registry.server.wait_for(&standby);
     // The standby does not learn of what happens from here on.
     standby.stop_receiving();
-    lengthen(fleet);
+    grant_more(fleet);
     fleet.registry.server.stop_immediate();
     standby.promote();
     fleet.registry.move_to(standby);
 }
 
-fn restore(fleet: &mut Fleet) {
+fn restore(fleet: &mut Fleet, clock: &str) {
     let copy = fleet.registry.server.copied("the registry's old copy");
-    lengthen(fleet);
-    // Members hear of it when they renew their leases, which are twice as long now.
-    fleet.registry.server.restart();
-    sleep(fleet.registry.lease);
+    grant_more(fleet);
     fleet.registry.server.stop_immediate();
+    copy.set_clock(clock);
     copy.start_again();
     fleet.registry.move_to(copy);
+    if clock != "+0" {
+        sleep(LEASE / 3);
+        fleet.registry.server.set_clock("+0");
+    }
 }
 
-/// Spoils one answer to a renewal of each member, and waits until what the registry has committed with it would have ended.
-fn spoil(fleet: &Fleet, spoiling: Spoiling) {
-    fleet.proxies.iter().for_each(|proxy| proxy.spoil(spoiling));
-    fleet
-        .registry
-        .server
-        .until("an answer of each is spoiled", || {
-            fleet.proxies.iter().all(Proxy::has_spoiled)
-        });
-    sleep(fleet.registry.lease);
-}
-
-/// Waits until all members have renewed their leases after now.
-fn wait_for_renewals(fleet: &Fleet) {
-    let mut admin = fleet.registry.connect();
-    let then = now(&mut admin);
-    fleet.registry.server.until("all members renew", || {
-        fleet.renewed(&mut admin, &then, fleet.registry.lease) == fleet.members.len()
-    });
-}
-
-fn lose_restart(fleet: &mut Fleet) {
-    let copy = fleet.registry.server.copied("the registry's backup");
-    fleet.registry.server.restart();
-    wait_for_renewals(fleet);
-    fleet.registry.server.stop_immediate();
+/// New connections reach the copy, and those of the first half of the members are made anew.
+fn split(fleet: &mut Fleet) {
+    let copy = fleet.registry.server.copied("a copy of the registry");
+    grant_more(fleet);
     copy.start_again();
-    fleet.registry.move_to(copy);
+    let before = fleet.registry.switch_to(copy);
+    let half = fleet.members.len() / 2;
+    fleet.proxies[..half].iter().for_each(Proxy::cut);
+    sleep(SIDE_BY_SIDE);
+    // Newcomers ask on both sides.
+    fleet.members[half - 1].restart();
+    sleep(LEASE);
+    before.stop_immediate();
 }
 
-fn remake(fleet: &Fleet) {
-    lengthen(fleet);
-    let mut admin = fleet.registry.connect();
-    admin.run(
-        "DROP EXTENSION pg_mint CASCADE; DROP SCHEMA mint_registry CASCADE; CREATE EXTENSION pg_mint",
-    );
-    create_registry_in_quarantine(&mut admin, fleet.registry.lease.as_secs());
-    fleet.assign_nodes();
+/// The dump has no grant of what follows, and both servers grant until the last member has moved.
+fn move_away(fleet: &mut Fleet) {
+    let database = fleet.registry.database.clone();
+    let dump = fleet.registry.server.dump("postgres", &database);
+    grant_more(fleet);
+    let builder = Server::build_with_clock("another server").distinct();
+    let next = builder.start_empty_beside(&fleet.registry.server);
+    next.connect("postgres").run("CREATE ROLE member LOGIN");
+    if database != "postgres" {
+        next.create_database(&database);
+    }
+    next.restore("postgres", &database, &dump);
+    let before = fleet.registry.switch_to(next);
+    for proxy in &fleet.proxies {
+        proxy.cut();
+        sleep(SIDE_BY_SIDE / 10);
+    }
+    before.stop_immediate();
 }
 
 /// As a restore of data only does, over the tables as they are.
 fn restore_tables(fleet: &Fleet) {
     let mut admin = fleet.registry.connect();
     admin.run(
-        "CREATE TEMP TABLE old_registry AS TABLE mint_registry.registry;
-         CREATE TEMP TABLE old_leases AS TABLE mint_registry.leases",
+        "CREATE TEMP TABLE old_registry AS TABLE mint.registry;
+         CREATE TEMP TABLE old_leases AS TABLE mint.registry_leases",
     );
-    lengthen(fleet);
-    // Requests lock the registry before its leases.
+    grant_more(fleet);
     admin.run(
-        "TRUNCATE mint_registry.registry, mint_registry.leases;
-         INSERT INTO mint_registry.registry TABLE old_registry;
-         INSERT INTO mint_registry.leases TABLE old_leases",
+        "TRUNCATE mint.registry, mint.registry_leases;
+         INSERT INTO mint.registry TABLE old_registry;
+         INSERT INTO mint.registry_leases TABLE old_leases",
     );
 }
 
@@ -283,30 +297,15 @@ fn move_members(fleet: &mut Fleet) {
     if !server.connect("postgres").one::<bool>(&is_there) {
         server.create_database(next);
     }
-    create_registry_in_quarantine(&mut server.connect(next), fleet.registry.lease.as_secs());
+    create_registry(&mut server.connect(next));
     let before = std::mem::replace(&mut fleet.registry.database, next.to_owned());
-    fleet.assign_nodes();
-    for member in &fleet.members {
+    for member in fleet.members.iter() {
         member.connect("postgres").run(&format!(
             "ALTER SERVER registry OPTIONS (SET dbname '{next}')"
         ));
     }
     let mut admin = fleet.registry.server.connect(&before);
-    admin.run("DROP SCHEMA mint_registry CASCADE");
-}
-
-fn lock(fleet: &Fleet, time: Duration) {
-    let mut admin = fleet.registry.connect();
-    admin.run("BEGIN; LOCK TABLE mint_registry.registry, mint_registry.leases");
-    assert_few_sessions(fleet, time);
-    admin.run("ROLLBACK");
-}
-
-fn wait_for_standby(fleet: &Fleet, time: Duration) {
-    let mut admin = fleet.registry.connect();
-    admin.set_for_server("synchronous_standby_names", "'gone'");
-    assert_few_sessions(fleet, time);
-    admin.set_for_server("synchronous_standby_names", "''");
+    admin.run("TRUNCATE mint.registry, mint.registry_leases");
 }
 
 /// Asserts for a while that members do not use up the registry's connections.
@@ -331,20 +330,28 @@ impl fmt::Display for RegistryFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Restart => "the registry crashes and starts again at once",
+            Self::CrashInWait => "the registry crashes, and again within its wait",
             Self::Down => "the registry is down for longer than a lease",
+            Self::SmartStop => "a smart shutdown of the registry, and a start",
             Self::Freeze => "the registry is frozen for longer than a lease",
-            Self::Promotion => {
-                "a standby of the registry is promoted that lacks the last grants and longer leases"
+            Self::Step(by) => return write!(out, "the registry's clock steps by {by:+} s"),
+            Self::Promotion => "a standby of the registry is promoted that lacks the last grants",
+            Self::Restored => "an older copy of the registry takes its place",
+            Self::RestoredBehind => {
+                "an older copy of the registry takes its place, with its clock 100 s behind"
             }
-            Self::Restored => "an older copy of the registry takes its place, which lacks one restart, with shorter leases",
-            Self::Remade => "the registry is created again, with shorter leases",
+            Self::SplitBrain => "an older copy of the registry runs beside it for a minute",
+            Self::MovedAway => "the registry is dumped and restored on another server",
+            Self::Moved => "all members are led to another registry",
+            Self::Remade => "the registry is dropped and created again",
             Self::TablesRestored => "the registry's tables are restored over themselves",
             Self::TableEmptied => "the registry's leases are truncated",
-            Self::Moved => "all members are led to another registry",
             Self::Locked => "a transaction locks the registry's tables for longer than a lease",
+            Self::NoLogin => "the role of members may not log in for longer than a lease",
             Self::StandbyGone => {
                 "the registry waits for a synchronous standby for longer than a lease"
             }
+            Self::Crowd => "80 servers ask for nodes at once",
             Self::HalfOpen => "connections to the registry become half open",
             Self::Unreachable => "the registry cannot be reached for longer than a lease",
             Self::HalfAnswer => {
@@ -360,11 +367,6 @@ impl fmt::Display for RegistryFault {
             }
             Self::Answer(Spoiling::Late) => "the answer to one renewal is too late",
             Self::Answer(Spoiling::Twice) => "the answer to one renewal arrives twice",
-            Self::LacksRestart => {
-                "an older copy of the registry takes its place that lacks exactly one restart"
-            }
-            Self::SmartStop => "a smart shutdown of the registry, and a start",
-            Self::PlannedRestart => "a planned restart of the registry",
         })
     }
 }

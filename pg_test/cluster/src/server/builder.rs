@@ -1,6 +1,5 @@
 //! The builder that starts servers with options.
 
-use crate::server::machine::disk::Disk;
 use crate::server::machine::scarce_memory::ScarceMemory;
 use crate::server::machine::small_disk::SmallDisk;
 use crate::server::process::Server;
@@ -18,7 +17,6 @@ pub struct Builder {
     memory: Option<ScarceMemory>,
     distinct: bool,
     alone: bool,
-    on_disk: bool,
 }
 
 impl Builder {
@@ -93,11 +91,10 @@ impl Builder {
         self.conf(limit.conf())
     }
 
-    /// Puts the server on a file system of its own, of which [`Server::twin`] makes copies. Where mounting is not permitted,
-    /// it is on the common one.
+    /// Gives the server a clock that the test sets.
     #[must_use]
-    pub fn on_disk(mut self) -> Self {
-        self.on_disk = true;
+    pub fn with_clock(mut self) -> Self {
+        self.has_clock = true;
         self
     }
 
@@ -132,9 +129,6 @@ impl Builder {
 
     fn start_in_turn(self, turn: Option<Turn>) -> Server {
         let mut server = Server::in_new_directory(&self.name, turn, self.memory);
-        if self.on_disk {
-            server.disk = Disk::mount(server.path());
-        }
         if self.has_clock {
             server.add_clock();
         }
@@ -177,7 +171,6 @@ impl Server {
             memory: None,
             distinct: false,
             alone: false,
-            on_disk: false,
         }
     }
 

@@ -7,8 +7,7 @@ impl Server {
     /// Gives this server a fake clock, before it starts.
     pub(crate) fn add_clock(&mut self) {
         self.clock = Some(FakeClock::new(self.path()));
-        self.environment
-            .extend(FakeClock::environment(self.home.path()));
+        self.environment.extend(FakeClock::environment(self.path()));
     }
 
     /// Gives this server a fake clock with an offset if `other` has one.
@@ -26,5 +25,12 @@ impl Server {
             .as_ref()
             .expect("a server with a clock")
             .set(offset);
+    }
+    /// Sets how much more time has passed for the server than for the machine, as of [`Server::set_clock`].
+    pub fn shift_time(&self, offset: &str) {
+        self.clock
+            .as_ref()
+            .expect("a server with a clock")
+            .shift(offset);
     }
 }

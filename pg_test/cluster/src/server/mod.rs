@@ -12,4 +12,3 @@ pub mod session;
 pub mod shared_memory;
 pub mod standby;
 pub mod turn;
-pub mod twin;

@@ -3,8 +3,6 @@
 use crate::report::say;
 use crate::server::installation;
 use crate::server::machine::clock::FakeClock;
-use crate::server::machine::disk::Disk;
-use crate::server::machine::namespaces::Namespaces;
 use crate::server::machine::scarce_memory::ScarceMemory;
 use crate::server::machine::small_disk::SmallDisk;
 use crate::server::session::{Place, Refusal, Session};
@@ -13,21 +11,15 @@ use crate::server::turn::Turn;
 use postgres::Config;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
 pub struct Server {
     name: String,
-    /// Closed before its file system is unmounted.
     pub(crate) clock: Option<FakeClock>,
-    /// Its file system, if it has one of its own: unmounted before the directory is removed.
-    pub(crate) disk: Option<Disk>,
-    directory: Arc<TempDir>,
-    /// Where the server itself finds its directory: elsewhere, if it is a copy that takes itself for the original.
-    pub(crate) home: Arc<TempDir>,
-    pub(crate) namespaces: Namespaces,
+    directory: TempDir,
     /// The programs of its version.
     programs: PathBuf,
     /// Environment of the postmaster.
@@ -51,13 +43,9 @@ impl Server {
             .tempdir_in(ScarceMemory::temporary_directory(limit))
             .expect("a temporary directory");
         installation::give_to_server(directory.path());
-        let directory = Arc::new(directory);
         Self {
             name: name.to_owned(),
-            disk: None,
-            home: Arc::clone(&directory),
             directory,
-            namespaces: Namespaces::default(),
             programs: installation::programs().to_owned(),
             environment: Vec::new(),
             clock: None,
@@ -88,11 +76,17 @@ impl Server {
         self.path().join("data")
     }
 
+    /// Returns the path of a file in the data directory.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.data().join(name)
+    }
+
     /// Appends to `postgresql.conf`, where the last line about a setting wins.
     pub fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
-        let here = self.home.path().display();
+        let here = self.path().display();
         let after = format!(
             "{before}\nlisten_addresses = ''\nunix_socket_directories = '{here}'\n\
              dynamic_library_path = '{here}:$libdir'\n{lines}\n"
@@ -122,9 +116,15 @@ impl Server {
     }
 
     /// Replaces this server by another; this one is stopped and removed.
-    pub fn replace_by(&mut self, mut other: Self) {
+    pub fn replace_by(&mut self, other: Self) {
+        drop(self.replaced_by(other));
+    }
+
+    /// Replaces this server by another, and returns this one. The story's turn is the other's.
+    #[must_use]
+    pub(crate) fn replaced_by(&mut self, mut other: Self) -> Self {
         other._turn = self._turn.take();
-        *self = other;
+        std::mem::replace(self, other)
     }
 
     /// Starts a stopped server, and waits until it takes connections.
@@ -140,22 +140,17 @@ impl Server {
     /// Returns whether a stopped server starts. If so, it takes connections.
     #[must_use]
     pub fn starts(&self) -> bool {
-        let home = self.home.path();
         let mut pg_ctl = self.program("pg_ctl", &self.environment);
         pg_ctl
             .arg("-D")
-            .arg(home.join("data"))
+            .arg(self.data())
             .arg("-l")
-            .arg(home.join("log"))
+            .arg(self.path().join("log"))
             .args(["-w", "-t", "60", "-s", "start"]);
         if let Some(limit) = self.limit {
-            pg_ctl = limit.around(&pg_ctl, &home.join("data"));
+            pg_ctl = limit.around(&pg_ctl, &self.data());
         }
-        let started = self
-            .namespaces
-            .enter(pg_ctl, self.path(), home)
-            .output()
-            .expect("pg_ctl runs");
+        let started = pg_ctl.output().expect("pg_ctl runs");
         started.status.success()
     }
 

@@ -1,4 +1,4 @@
-//! Wall clocks that a test sets.
+//! Clocks that a test sets.
 
 use std::fs::{File, copy};
 use std::os::unix::fs::FileExt;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The library of clock.rs.
 const LIBRARY: &str = concat!(env!("OUT_DIR"), "/clock.so");
 
-/// A wall clock. It is a file with the offset to the real one, which servers map that preload a library beside it.
+/// The clocks of a server. They are a file with the offsets to the real ones, which servers map that preload a library beside it.
 pub(crate) struct FakeClock(File);
 
 impl FakeClock {
@@ -16,13 +16,8 @@ impl FakeClock {
         copy(LIBRARY, folder.join("clock.so")).expect("the clock's library can be copied");
         let clock = Self(File::create(folder.join("clock")).expect("the clock can be made"));
         clock.set("+0");
+        clock.shift("+0");
         clock
-    }
-
-    /// Opens the clock in a copy of a folder that has one.
-    pub(crate) fn open(folder: &Path) -> Self {
-        let file = File::options().write(true).open(folder.join("clock"));
-        Self(file.expect("the clock can be opened"))
     }
 
     /// Returns the environment of a server whose clock is in a folder.
@@ -31,11 +26,20 @@ impl FakeClock {
             .map(|(name, file)| (name.to_owned(), folder.join(file).display().to_string()))
     }
 
-    /// Sets the offset: see [`crate::Server::set_clock`].
+    /// Sets the offset of the wall clock: see [`crate::Server::set_clock`].
     pub(crate) fn set(&self, offset: &str) {
+        self.write(0, offset);
+    }
+
+    /// Sets the offset of the wall clock and of the time since boot, in addition.
+    pub(crate) fn shift(&self, offset: &str) {
+        self.write(16, offset);
+    }
+
+    fn write(&self, place: u64, offset: &str) {
         let nanoseconds = nanoseconds(offset);
         // A reader waits until the complement fits.
-        for (place, number) in [(0, nanoseconds), (8, !nanoseconds)] {
+        for (place, number) in [(place, nanoseconds), (place + 8, !nanoseconds)] {
             self.0
                 .write_all_at(&number.to_ne_bytes(), place)
                 .expect("the clock can be set");

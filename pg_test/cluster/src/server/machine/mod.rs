@@ -1,7 +1,5 @@
-//! What a server has of the machine: a clock, disks, memory, and namespaces in which it sees another one.
+//! What a server has of the machine: clocks, a disk and memory.
 
 pub mod clock;
-pub mod disk;
-pub mod namespaces;
 pub mod scarce_memory;
 pub mod small_disk;

@@ -61,7 +61,7 @@ fn a_role_with_many_sequences_evicts_its_own() {
 /// if the other server does not respond.
 #[test]
 fn sequences_of_another_server_share_slots() {
-    let Some(central) = Registry::start("stolen places of a source", 5) else {
+    let Some(central) = Registry::start("stolen places of a source") else {
         return;
     };
     central.connect().run(
@@ -92,7 +92,7 @@ fn sequences_of_another_server_share_slots() {
 /// Databases whose worker could not connect leave no place taken once they are dropped.
 #[test]
 fn dropped_databases_leave_room_for_suppliers() {
-    let Some(central) = Registry::start("places of suppliers", 5) else {
+    let Some(central) = Registry::start("places of suppliers") else {
         return;
     };
     central.connect().run(

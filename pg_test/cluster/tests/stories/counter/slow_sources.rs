@@ -60,7 +60,7 @@ fn draw(session: &mut Session) -> i64 {
 /// Others wait for one request of that role at most, and a while after its sessions have ended for none.
 #[test]
 fn silent_servers_of_one_role_delay_others_by_one_request() {
-    let Some(central) = Registry::start("a source beside silent ones", 5) else {
+    let Some(central) = Registry::start("a source beside silent ones") else {
         return;
     };
     central.connect().run(

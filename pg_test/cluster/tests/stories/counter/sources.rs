@@ -12,7 +12,7 @@ const UNREACHABLE: &str =
 
 /// Starts a central server with the sequence, and servers that draw from it.
 pub fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
-    let central = Registry::start(story, 5)?;
+    let central = Registry::start(story)?;
     central.connect().run(
         "SELECT segment_create('orders', step => 1000);
          GRANT USAGE ON SEQUENCE orders TO member",

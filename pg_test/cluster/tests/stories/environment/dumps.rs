@@ -2,6 +2,7 @@
 
 use crate::environment::schema::{CREATE, FRESH, fill_registry, schema, shop};
 use mint_cluster::Session;
+use mint_cluster::registry::members::request;
 
 /// Fills database `shop` as its owner.
 fn fill(owner: &mut Session) {
@@ -53,26 +54,16 @@ fn assert_minting(session: &mut Session, how: &str) {
     );
 }
 
-/// Asserts that this registry is there, of its owner, and waits, as it may have forgotten leases.
+/// Asserts that this registry is there, and waits, as it may have forgotten leases; and whose its function is.
 #[track_caller]
-pub fn assert_registry(session: &mut Session, owner: &str, how: &str) {
-    assert_eq!(
-        session
-            .one::<String>("SELECT format('%s %s', holder, first_node) FROM mint_registry.nodes"),
-        "others 7",
-        "{how}"
+pub fn assert_registry(superuser: &mut Session, owner: &str, how: &str) {
+    let answer = request(superuser, 10, r#"{"grant": 1}"#);
+    assert!(answer.contains("wait"), "{how}: {answer}");
+    let rows = "SELECT format('%s %s', holder, node) FROM mint.registry_leases WHERE place = mint.registry_place()";
+    assert_eq!(superuser.column::<String>(rows), ["others 700"], "{how}");
+    let found: String = superuser.one(
+        "SELECT proowner::regrole::text FROM pg_proc WHERE oid = 'mint.registry_request(jsonb)'::regprocedure",
     );
-    let refusal = session.refusal("SELECT mint.registry_reserve(10, 8, 8, 'x')");
-    assert!(
-        refusal
-            .message
-            .contains("registry is in quarantine and grants no new leases"),
-        "{how}: {refusal}"
-    );
-    session
-        .run("SELECT mint.registry_end_quarantine(); SELECT mint.registry_reserve(10, 8, 8, 'x')");
-    let found: String = session
-        .one("SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'mint_registry'");
     assert_eq!(found, owner, "{how}");
 }
 
@@ -116,7 +107,7 @@ fn owners_and_superusers_dump_and_restore() {
             assert_eq!(schema(&mut copy), FRESH, "{how}");
             assert_minting(&mut copy, &how);
             assert_far(&mut copy, &how);
-            assert_registry(&mut copy, "owner", &how);
+            assert_registry(&mut server.connect("copy"), user, &how);
         }
         // One schema has no extension in its dump.
         session.run("DROP DATABASE copy");
@@ -132,15 +123,12 @@ fn owners_and_superusers_dump_and_restore() {
         let how = format!("-n by {user}");
         assert_minting(&mut copy, &how);
         assert_far(&mut copy, &how);
-        let dump = server.dump_with(user, "shop", &["-n", "mint_registry"]);
-        server.restore(user, "copy", &dump);
-        assert_registry(&mut copy, "owner", &how);
     }
 }
 
-/// The registry's tables are no part of the extension, so it comes and goes without CASCADE.
+/// The registry goes with the extension, and no id repeats.
 #[test]
-fn dropping_the_extension_leaves_the_registry() {
+fn dropping_the_extension_drops_the_registry() {
     let (_server, mut owner) = shop("drop and reinstall");
     owner.run(CREATE);
     fill_registry(&mut owner);
@@ -149,32 +137,21 @@ fn dropping_the_extension_leaves_the_registry() {
     assert!(
         owner.one::<bool>("SELECT NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mint')")
     );
-    owner.run("CREATE EXTENSION pg_mint");
-    let refusal = owner.refusal("SELECT mint.registry_reserve(10, 7, 7, 'x')");
-    assert!(
-        refusal.message.contains("is reserved for \"others\""),
-        "{refusal}"
-    );
+    owner.run(CREATE);
+    assert_eq!(owner.one::<i64>("SELECT count(*) FROM mint.registry"), 0);
     assert!(owner.one::<i64>("SELECT snowflake_next_id(5)") > *ids.last().expect("ids"));
 }
 
 #[test]
-fn a_publication_of_all_tables_has_none_of_the_extension() {
+fn a_publication_of_all_tables_has_the_registry_and_no_other_of_the_extension() {
     let (server, mut owner) = shop("a publication");
     owner.run(CREATE);
     let mut session = server.connect("shop");
     session.run("CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy");
     session.run("SELECT segment_create('far', source => 'srv')");
     session.run("CREATE PUBLICATION every FOR ALL TABLES");
-    let published =
-        "SELECT format('%s.%s', schemaname, tablename) FROM pg_publication_tables ORDER BY 1";
-    let of_mint: Vec<String> = session.column(published);
-    assert_eq!(of_mint, Vec::<String>::new());
-    // The registry's tables are ordinary ones of their owner, as docs/guides/several-servers.md says.
-    fill_registry(&mut owner);
-    let of_the_registry: Vec<String> = session.column(published);
-    assert_eq!(
-        of_the_registry,
-        ["mint_registry.leases", "mint_registry.registry"]
+    let published: Vec<String> = session.column(
+        "SELECT format('%s.%s', schemaname, tablename) FROM pg_publication_tables ORDER BY 1",
     );
+    assert_eq!(published, ["mint.registry", "mint.registry_leases"]);
 }

@@ -206,29 +206,21 @@ const CALLS: &[(&str, &str)] = &[
     ("SELECT snowflake_node_from_mac('@') >= 0", "t"),
     // The registry.
     (
-        "SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()",
-        "",
-    ),
-    (
-        "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
+        "SELECT mint.registry_create(); INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
+      VALUES (10, 700, 'h@', 'infinity'); SELECT holder FROM mint.registry_leases",
         "h@",
     ),
-    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is reserved for \"h@\""),
     (
-        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
-      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
-        "is reserved for \"h@\"",
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'holder', 'm@', 'width', 10, 'clock', now, 'demand',
+      jsonb_build_object('renewal', jsonb_build_object('node', 701, 'number', 1, 'from', now, 'until', now + 20000000)))) #>> '{answer,lease,node}'
+      FROM CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS now",
+        "701",
     ),
     (
-        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,
-      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) -> 'nodes' ->> 0",
-        "2",
-    ),
-    (
-        "SELECT holder FROM mint_registry.nodes WHERE first_node = 2",
+        "SELECT holder FROM mint.registry_leases WHERE node = 701",
         "m@",
     ),
-    ("ALTER SYSTEM SET pg_mint.nodes = 'q@'", "q@"),
+    ("ALTER SYSTEM SET pg_mint.own_shards = 'q@'", "q@"),
 ];
 
 #[test]

@@ -154,19 +154,19 @@ fn other_sessions_drop_what_they_have_taken() {
     assert_eq!(session.one::<i64>("FETCH many"), second + 10_001);
 }
 
-/// With a registry, a server starts only shards of nodes that it leases, and no further than it can generate ids.
+/// With a registry, a server starts only shards that are its own, and no further than it can generate ids.
 #[test]
 fn a_registry_decides_which_shards_can_start() {
-    let Some(registry) = Registry::start("started with a lease", 30) else {
+    let Some(registry) = Registry::start("started with a lease") else {
         return;
     };
-    let member = registry.fixed("ada", "5");
+    let member = registry.admit(Server::build("ada").conf("pg_mint.own_shards = '5'"));
     let mut session = member.connect("postgres");
     session.run(&ahead(5, "1 s"));
     assert!(session.one::<i64>("SELECT snowflake_next_id(5)") > 0);
     assert_refused(
         &session.refusal(&ahead(6, "1 s")),
-        "is not leased by this server",
+        "does not belong to this server",
     );
     let refusal = session.refusal(&ahead(5, "1 min"));
     assert_eq!(refusal.code, "22023", "{refusal}");

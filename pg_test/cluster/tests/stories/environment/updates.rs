@@ -211,7 +211,7 @@ fn assert_data(owner: &mut Session, round: i64, how: &str) {
         "SELECT count(*) = 1 FROM event WHERE id = '507f1f77bcf86cd799439011'",
         "SELECT min(n) = 0 AND count(*) > 100 FROM event",
         "SELECT new_item() > (SELECT max(id) FROM item)",
-        "SELECT count(*) = 1 FROM mint_registry.nodes WHERE holder = 'others'",
+        "SELECT count(*) = 1 FROM mint.registry_leases WHERE holder = 'others'",
         "SELECT bool_or(biz_tag = 'order') FROM mint.leaf_alloc",
     ];
     for sql in asked {

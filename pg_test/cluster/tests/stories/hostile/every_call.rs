@@ -116,58 +116,38 @@ pub fn of_everybody(place: &str) -> Vec<String> {
     ]
 }
 
-/// Returns calls of the owner of the registry, which a superuser makes as well. All of them succeed.
+/// Returns calls of the installer on the registry, which a superuser makes as well. All of them succeed.
 pub fn of_the_owner(round: usize) -> Vec<String> {
-    let call = |call: &str| format!("SELECT mint.{call}");
-    let (int, big) = ("::pg_catalog.int4", "::pg_catalog.int8");
-    let interval = "::pg_catalog.interval";
-    let reserved = format!("{0}{big}, {0}{big}", round + 100);
-    let request = |body: &str| {
-        call(&format!(
-            "registry_request(pg_catalog.jsonb_build_object('protocol'::pg_catalog.text, 1{int}, {body}))"
-        ))
-    };
-    let lease = |bits: i32, nodes: &str, lease: &str| {
+    let text = "::pg_catalog.text";
+    let now = "(pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
+        OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8";
+    let request = |demand: &str| {
         format!(
-            "'request'::pg_catalog.text, 'lease'::pg_catalog.text, 'node_bits'::pg_catalog.text, {bits}{int},
-             'nodes'::pg_catalog.text, {nodes}, 'lease'::pg_catalog.text, {lease}, 'holder'::pg_catalog.text, 'x'::pg_catalog.text,
-             'system'::pg_catalog.text, 1{int}, 'clock'::pg_catalog.text, (pg_catalog.date_part('epoch'::pg_catalog.text,
-                 pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8"
+            "SELECT mint.registry_request(pg_catalog.jsonb_build_object('protocol'{text}, 1::pg_catalog.int4, 'holder'{text}, 'x'{text},
+                 'width'{text}, 13::pg_catalog.int4, 'clock'{text}, {now}, 'demand'{text}, {demand}))"
         )
     };
-    let none = "NULL::pg_catalog.jsonb";
-    let held = "pg_catalog.jsonb_build_object('id'::pg_catalog.text, l.id, 'from'::pg_catalog.text, 0, 'until'::pg_catalog.text, 1)";
+    let lease = format!(
+        "pg_catalog.jsonb_build_object('node'{text}, {}::pg_catalog.int4, 'number'{text}, 7::pg_catalog.int4, 'from'{text}, {now},
+             'until'{text}, {now} OPERATOR(pg_catalog.+) 20000000::pg_catalog.int8)",
+        5_000 + round
+    );
     vec![
-        call(&format!(
-            "registry_create('10 s'{interval}, NULL{interval})"
+        "SELECT mint.registry_create()".to_owned(),
+        request("'{\"grant\": 1}'::pg_catalog.jsonb"),
+        request(&format!(
+            "pg_catalog.jsonb_build_object('renewal'{text}, {lease})"
         )),
-        call(&format!(
-            "registry_create('12 s'{interval}, '3 s'{interval})"
+        request(&format!(
+            "pg_catalog.jsonb_build_object('end'{text}, pg_catalog.jsonb_build_object('lease'{text}, {lease}, 'used'{text}, 0::pg_catalog.int4))"
         )),
-        call("registry_end_quarantine()"),
-        call(&format!(
-            "registry_reserve(10{int}, {reserved}, 'x'::pg_catalog.text)"
-        )),
-        call(&format!("registry_unreserve(10{int}, {reserved})")),
-        request(&lease(10, none, none)),
-        request(&lease(5, "'[1, 2]'::pg_catalog.jsonb", none)),
         format!(
-            "{} FROM mint_registry.leases AS l",
-            request(&lease(
-                10,
-                "pg_catalog.jsonb_build_array(l.first_node, l.last_node)",
-                held
-            ))
+            "INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
+             VALUES (10::pg_catalog.int4, {}::pg_catalog.int8, 'kept'{text}, 'infinity'::pg_catalog.timestamptz)",
+            600 + round
         ),
-        format!(
-            "{} FROM mint_registry.leases AS l",
-            request(
-                "'request'::pg_catalog.text, 'release'::pg_catalog.text, 'id'::pg_catalog.text, l.id, 'until'::pg_catalog.text, 1"
-            )
-        ),
-        call("registry_begin_quarantine()"),
-        "TABLE mint_registry.nodes".to_owned(),
-        "TABLE mint_registry.registry".to_owned(),
+        "TABLE mint.registry_leases".to_owned(),
+        "TABLE mint.registry".to_owned(),
     ]
 }
 

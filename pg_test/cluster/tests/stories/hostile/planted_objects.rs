@@ -190,7 +190,7 @@ fn called() -> BTreeSet<String> {
         }
     }
     assert!(
-        words.contains("numrange") && words.contains("setval"),
+        words.contains("regexp_replace") && words.contains("setval"),
         "{words:?}"
     );
     words

@@ -1,16 +1,15 @@
 //! Attacks on the remote side of a request, and by the foreign server that leads there.
 
 use super::planted_objects::assert_untouched;
-use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
+use mint_cluster::registry::members::{AUTO, assert_refused, end_wait, first_id};
 use mint_cluster::{Registry, Server, say};
 
-/// Returns SQL for an attacker's function that answers in place of the registry: node 77, until 2100.
+/// Returns SQL for an attacker's function that answers in place of the registry.
 fn answer(schema: &str, argument: &str) -> String {
     format!(
         r#"CREATE FUNCTION {schema}.registry_request({argument}) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
              RAISE WARNING 'TRAP registry as %', current_user;
-             RETURN '{{"protocol": 1, "lease": {{"id": 1, "from": 0, "until": 4102444800000000}}, "nodes": [77, 77], "length": 10000000,
-                 "seen": {{"system": 1, "timeline": 1, "start": 1, "incarnation": 1, "position": 1}}, "released": true}}';
+             RETURN '{{"protocol": 1, "answer": {{"lease": {{"node": 5000, "number": 1, "from": 0, "until": 4102444800000000}}}}}}';
          END $$;"#
     )
 }
@@ -21,7 +20,7 @@ const REQUESTS: [&str; 2] = ["jsonb", "text"];
 /// `"$user"` comes first in a search path, and any role that may create in the registry's database can create that schema.
 #[test]
 fn no_other_function_answers_for_the_registry() {
-    let Some(registry) = Registry::start("a false registry", 5) else {
+    let Some(registry) = Registry::start("a false registry") else {
         return;
     };
     let mut session = registry.connect();
@@ -38,14 +37,9 @@ fn no_other_function_answers_for_the_registry() {
     session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
     let ada = registry.auto("ada");
     let (id, _) = first_id(&ada, "SELECT snowflake_next_id()");
-    let shard: i32 = ada
-        .connect("postgres")
-        .one(&format!("SELECT snowflake_shard({id})"));
-    assert_eq!(shard, 8191);
-    assert_eq!(
-        session.one::<i64>("SELECT first_node FROM mint_registry.nodes"),
-        8191
-    );
+    let shard: i32 = session.one(&format!("SELECT snowflake_shard({id})"));
+    let node: i64 = session.one("SELECT node FROM mint.registry_leases");
+    assert_eq!(node, shard.into());
     ada.connect("postgres").run("SELECT mint.release_leases()");
     assert_untouched(&registry.server, "requesting and releasing");
 }
@@ -53,7 +47,7 @@ fn no_other_function_answers_for_the_registry() {
 /// The same for segments: functions, operators and casts on the remote side.
 #[test]
 fn no_other_function_answers_for_the_source_of_a_sequence() {
-    let Some(central) = Registry::start("a false source", 5) else {
+    let Some(central) = Registry::start("a false source") else {
         return;
     };
     let mut session = central.connect();
@@ -88,7 +82,7 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let builder = Server::build("a deputy")
         .conf(AUTO)
         .conf("pg_mint.registry = 'registry'");
-    let server = builder.start();
+    let server = builder.with_clock().start();
     let mut session = server.connect("postgres");
     if session.try_run("CREATE EXTENSION dblink").is_err() {
         say("SKIPPED a deputy: this server tree has no dblink");
@@ -123,7 +117,8 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     );
     // A superuser's own foreign server is used.
     session.run("ALTER SERVER registry OWNER TO postgres");
-    session.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
+    session.run("SELECT mint.registry_create()");
+    end_wait(&server, &mut session);
     first_id(&server, next);
     assert_untouched(&server, "after that");
 }

@@ -114,6 +114,5 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     );
     assert_eq!(session.one::<i64>("SELECT count(*) FROM minted"), 1);
     assert_far(&mut session, "pg_upgrade");
-    // Its system identifier is another one, so the registry cannot know that it is no copy of the older server.
     assert_registry(&mut session, "postgres", "pg_upgrade");
 }

@@ -21,7 +21,7 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
     // Before anything was used: nothing is made by asking.
     assert_eq!(bad(&mut session), Vec::<String>::new());
     let checks: i64 = session.one("SELECT count(*) FROM mint.health()");
-    assert_eq!(checks, 22);
+    assert_eq!(checks, 18);
     session.run(
         "SELECT snowflake_next_id(5), uuid_v7(), objectid(), segment_create('s'), ticket_create('t'), user_sequence_create('f');
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
@@ -81,7 +81,7 @@ fn it_waits_for_no_lock() {
     );
     session.run(
         "BEGIN; ALTER SEQUENCE mint.time_ceiling RENAME TO other; ALTER SEQUENCE s RENAME TO t;
-         LOCK TABLE mint_registry.registry, mint_registry.leases, f IN ACCESS EXCLUSIVE MODE;
+         LOCK TABLE mint.registry, mint.registry_leases, f IN ACCESS EXCLUSIVE MODE;
          LOCK TABLE pg_publication, pg_subscription IN ACCESS EXCLUSIVE MODE",
     );
     let mut other = server.connect("postgres");
@@ -92,17 +92,7 @@ fn it_waits_for_no_lock() {
         "ok",
         "is locked by another transaction",
     );
-    for check in ["quarantine", "copies"] {
-        assert_status(
-            &mut other,
-            check,
-            "warning",
-            "are locked by another transaction",
-        );
-    }
-    for check in ["publication", "versions"] {
-        assert_status(&mut other, check, "ok", "catalogs are locked");
-    }
+    assert_status(&mut other, "versions", "ok", "catalogs are locked");
     other.run("SELECT * FROM mint.stats");
     session.run("ROLLBACK");
     assert_eq!(status(&mut other, "ceiling"), "ok");

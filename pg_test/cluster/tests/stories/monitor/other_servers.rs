@@ -1,116 +1,97 @@
 //! `mint.health()` beside other servers: standbys, replication, and a registry that is away.
 
 use super::{assert_status, status};
-use mint_cluster::registry::members::{create_registry_in_quarantine, first_id};
+use mint_cluster::registry::members::{first_id, refused_for, request};
 use mint_cluster::{Registry, Server};
 use std::time::{Duration, Instant};
 
+/// A number that is right raises no alarm beside standbys and subscriptions; what tells of equal ids does.
 #[test]
-fn a_fixed_node_beside_others_is_noticed() {
-    let server = Server::build("fixed node")
-        .conf("pg_mint.node = 5\nwal_level = logical")
-        .start();
-    let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id()");
-    assert_eq!(status(&mut session, "node"), "ok");
+fn a_node_is_judged_by_evidence() {
+    let build = |name: &str| Server::build(name).conf("pg_mint.node = 5\nwal_level = logical");
+    let (server, other) = (build("one side").start(), build("other side").start());
+    let [mut session, mut there] = [&server, &other].map(|server| server.connect("postgres"));
+    for session in [&mut session, &mut there] {
+        session.run("CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_next_id()); CREATE PUBLICATION p FOR TABLE t");
+    }
     let standby = server.standby("standby");
     server.wait_for(&standby);
-    // As documented: a standby has another node in its files, or replaces this server.
-    assert_status(&mut session, "node", "ok", "receive what this one writes");
-    let mut there = standby.connect("postgres");
-    there.run("SET transaction_read_only = on");
-    assert_status(&mut there, "node", "ok", "is a standby");
-    // A number that the database has, its standbys have, too.
-    session.run("ALTER DATABASE postgres SET pg_mint.node = 6");
-    server.wait_for(&standby);
-    assert_status(&mut session, "node", "warning", "set for a database");
-    assert_status(&mut there, "node", "warning", "set for a database");
-    session.run("ALTER DATABASE postgres RESET pg_mint.node");
-    server.wait_for(&standby);
-    assert_status(&mut there, "node", "ok", "is a standby");
-    assert_status(&mut there, "ceiling", "ok", "is a standby");
-    assert_status(&mut there, "clock", "ok", "");
-    there.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
-    let all: i64 = there.one("SELECT count(*) FROM mint.health()");
-    assert_eq!(all, 22);
-    session.run("ALTER SYSTEM SET pg_mint.node = -1");
-    session.run("SELECT pg_reload_conf()");
-    server.until("no fixed node", || status(&mut session, "node") == "ok");
-    drop(standby);
-    server.until("the standby is gone", || {
-        session.one::<i64>("SELECT count(*) FROM pg_stat_replication") == 0
+    let mut on_standby = standby.connect("postgres");
+    on_standby.run("SET transaction_read_only = on");
+    for check in ["node", "ceiling", "clock"] {
+        assert_eq!(status(&mut on_standby, check), "ok", "{check}");
+    }
+    on_standby.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
+    let all: i64 = on_standby.one("SELECT count(*) FROM mint.health()");
+    assert_eq!(all, 18);
+    for (session, from) in [(&mut session, &other), (&mut there, &server)] {
+        session.run(&format!(
+            "CREATE SUBSCRIPTION {} CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION p WITH (copy_data = false)",
+            if from.name() == other.name() { "s" } else { "s2" },
+            from.socket().display()
+        ));
+        assert_status(session, "node", "ok", "Node 5 is fixed.");
+    }
+    session.run("ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id(5)");
+    assert_status(&mut session, "node", "warning", "passes shard 5");
+    session.run("ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id()");
+    assert_eq!(status(&mut session, "node"), "ok");
+    there.run("ALTER SUBSCRIPTION s2 DISABLE; INSERT INTO t VALUES (7)");
+    server.until("a row of the other side", || {
+        session.one::<i64>("SELECT count(*) FROM t") == 1
     });
-    session.run("ALTER SYSTEM SET pg_mint.node = 5");
+    session.run("ALTER SUBSCRIPTION s DISABLE; INSERT INTO t VALUES (8)");
+    there.run("INSERT INTO t VALUES (8)");
+    session.run("ALTER SUBSCRIPTION s ENABLE");
+    server.until("a conflict", || status(&mut session, "node") == "warning");
+    assert_status(&mut session, "node", "warning", "could not apply rows");
+    session.run("ALTER SUBSCRIPTION s DISABLE; SELECT pg_stat_reset_subscription_stats(NULL)");
+    server.until("the count is zero", || status(&mut session, "node") == "ok");
+    session.run("ALTER SYSTEM SET pg_mint.node = 5000");
     session.run("SELECT pg_reload_conf()");
-    server.until("a fixed node", || {
+    server.until("a number of the ring", || {
+        let select = "SELECT detail FROM mint.health() WHERE check_name = 'node'";
         session
-            .one::<String>("SELECT detail FROM mint.health() WHERE check_name = 'node'")
-            .contains("Node 5")
+            .one::<String>(select)
+            .contains("a registry could lease it")
     });
     assert_eq!(status(&mut session, "node"), "ok");
-    session.run(
-        "CREATE SUBSCRIPTION s CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)",
-    );
-    assert_status(&mut session, "node", "warning", "has subscriptions");
 }
 
+/// The check tells it before the first member asks for a node, too.
 #[test]
-fn a_published_registry_and_its_quarantine_are_noticed() {
-    let server = Server::build("published")
-        .conf("wal_level = logical")
-        .start();
+fn the_wait_of_a_registry_is_noticed() {
+    const GRANTS_NONE: &str = "The registry of this database grants no new leases for another";
+    let server = Server::start("a registry that waits");
     let mut session = server.connect("postgres");
-    assert_status(&mut session, "quarantine", "ok", "is no registry");
-    session.run("CREATE PUBLICATION everything FOR ALL TABLES");
-    assert_eq!(status(&mut session, "publication"), "ok");
-    session.run("CREATE ROLE member");
-    create_registry_in_quarantine(&mut session, 30);
-    session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
-    let mut watcher = server.connect_as("watcher", "postgres");
-    for session in [&mut session, &mut watcher] {
-        session.run("BEGIN READ ONLY");
-        assert_status(session, "publication", "warning", "everything");
-        assert_status(
-            session,
-            "quarantine",
-            "warning",
-            "grants no new leases for another",
-        );
-        session.run("COMMIT");
-    }
-    session.run("SELECT mint.registry_end_quarantine(); DROP PUBLICATION everything");
-    assert_eq!(status(&mut watcher, "quarantine"), "ok");
-    assert_eq!(status(&mut watcher, "publication"), "ok");
-    session.run("CREATE PUBLICATION one FOR TABLE mint_registry.leases");
-    assert_status(&mut watcher, "publication", "warning", "one");
-    // Tables that cannot be trusted are a warning, and no error.
-    session.run("ALTER TABLE mint_registry.registry ENABLE ROW LEVEL SECURITY");
-    assert_status(&mut watcher, "quarantine", "warning", "could not be read");
-    assert_status(&mut watcher, "copies", "warning", "could not be read");
+    session.run("SELECT mint.registry_create()");
+    assert!(request(&mut session, 13, r#"{"grant": 1}"#).contains("wait"));
+    session.run("BEGIN READ ONLY");
+    assert_status(&mut session, "registry", "ok", GRANTS_NONE);
+    session.run("COMMIT");
+    server.create_database("other");
+    let mut other = server.connect("other");
+    let detail: String =
+        other.one("SELECT detail FROM mint.health() WHERE check_name = 'registry'");
+    assert_eq!(detail, "No registry is set.");
 }
 
 #[test]
 fn a_registry_that_is_away_is_noticed_without_asking_it() {
-    let Some(registry) = Registry::start("away", 5) else {
+    let Some(registry) = Registry::start("away") else {
         return;
     };
     let member = registry.auto("member");
     let mut session = member.connect("postgres");
-    assert_status(&mut session, "lease", "ok", "No session has needed");
+    assert_status(&mut session, "registry", "ok", "No session has needed");
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
-    for check in ["lease", "registry", "workers"] {
+    for check in ["registry", "workers"] {
         assert_eq!(status(&mut session, check), "ok", "{check}");
     }
     let frozen = registry.server.freeze();
-    member.until("a lease that is late", || {
-        status(&mut session, "lease") == "warning"
-    });
-    member.until("a lease that has ended", || {
-        status(&mut session, "lease") == "critical"
-    });
-    member.until("an error of the registry", || {
-        status(&mut session, "registry") == "critical"
-    });
+    for worse in ["warning", "critical"] {
+        member.until(worse, || status(&mut session, "registry") == worse);
+    }
     let begun = Instant::now();
     session.run("SELECT * FROM mint.health()");
     assert!(
@@ -120,54 +101,46 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
     );
     drop(frozen);
     member.until("a renewed lease", || {
-        status(&mut session, "lease") == "ok" && status(&mut session, "registry") == "ok"
+        status(&mut session, "registry") == "ok"
     });
 }
 
-/// Any role may ask for a node of any width. What no column needs is a warning, and is forgotten.
+/// Any role may ask for a node of any width. What no column needs is a warning.
 #[test]
 fn a_lease_that_no_column_needs_is_a_warning() {
-    const ONE_BIT: &str =
-        "SELECT snowflake_next('time:41 shard:1 seq:20 epoch:2026-01-01T00:00:00Z')";
-    const REFUSED: &str = "SELECT count(*) FROM mint.leases WHERE node_bits = 1";
-    let Some(registry) = Registry::start("leases of others", 5) else {
+    const NARROW: &str =
+        "SELECT snowflake_next('time:41 shard:8 seq:14 unit:1ms epoch:2020-01-01T00:00:00Z')";
+    let Some(registry) = Registry::start("leases of others") else {
         return;
     };
-    let ben = registry.fixed("ben", "0-1");
-    first_id(&ben, &ONE_BIT.replace("next(", "next_id(0, "));
+    registry.connect().run(
+        "INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
+         SELECT 8, n, 'kept', 'infinity' FROM generate_series(128, 255) AS n",
+    );
     let member = registry.auto("member");
+    first_id(&member, "SELECT snowflake_next_id()");
     let mut session = member.connect("postgres");
     session.run("CREATE ROLE eve LOGIN");
     let mut eve = member.connect_as("eve", "postgres");
-    for is_leased in [false, true] {
-        eve.refusal(ONE_BIT);
-        for check in ["lease", "registry"] {
-            assert_status(&mut session, check, "warning", "");
-        }
-        session.run(&format!(
-            "CREATE TABLE item (id bigint DEFAULT ({}))",
-            ONE_BIT.trim_start_matches("SELECT ")
-        ));
-        assert_status(&mut session, "lease", "critical", "1 bit");
-        assert_status(&mut session, "registry", "critical", "are in use");
-        session.run("DROP TABLE item");
-        if !is_leased {
-            first_id(&member, "SELECT snowflake_next_id()");
-        }
-    }
-    assert_eq!(session.one::<i64>(REFUSED), 1);
-    member.until("it is forgotten", || session.one::<i64>(REFUSED) == 0);
-    for check in ["lease", "registry"] {
-        assert_eq!(status(&mut session, check), "ok", "{check}");
-    }
-    ben.stop_fast();
-    first_id(&member, ONE_BIT);
-    assert_eq!(status(&mut session, "lease"), "ok");
+    eve.refusal(NARROW);
+    refused_for(&member, NARROW, "one of the 128 nodes");
+    assert_status(&mut session, "registry", "warning", "8 bits");
+    session.run(&format!(
+        "CREATE TABLE item (id bigint DEFAULT ({}))",
+        NARROW.trim_start_matches("SELECT ")
+    ));
+    assert_status(&mut session, "registry", "critical", "one of the 128 nodes");
+    session.run("DROP TABLE item");
+    registry
+        .connect()
+        .run("UPDATE mint.registry_leases SET lease_until = '-infinity', lease_from = '-infinity'  WHERE node_bits = 8");
+    first_id(&member, NARROW);
+    assert_eq!(status(&mut session, "registry"), "ok");
 }
 
 #[test]
 fn a_worker_that_cannot_start_is_noticed() {
-    let Some(registry) = Registry::start("no workers", 5) else {
+    let Some(registry) = Registry::start("no workers") else {
         return;
     };
     let builder = Server::build("member").conf(
@@ -178,7 +151,7 @@ fn a_worker_that_cannot_start_is_noticed() {
     assert_eq!(status(&mut session, "workers"), "ok");
     session.refusal("SELECT snowflake_next_id()");
     assert_status(&mut session, "workers", "critical", "pg_mint registry");
-    assert_status(&mut session, "lease", "critical", "holds no lease");
+    assert_status(&mut session, "registry", "critical", "has no lease");
     session.run("SELECT segment_create('s'); SELECT segment_next('s')");
     assert_status(&mut session, "workers", "critical", "pg_mint give-back");
 }

@@ -329,7 +329,7 @@ fn statistics_begin_anew_with_the_server() {
 
 #[test]
 fn leases_are_counted() {
-    let Some(registry) = Registry::start("counted leases", 5) else {
+    let Some(registry) = Registry::start("counted leases") else {
         return;
     };
     let member = registry.auto("member");
@@ -343,16 +343,13 @@ fn leases_are_counted() {
     member.until("a renewal", || {
         stat(&mut session, "lease_renewals") > renewals
     });
-    super::assert_status(&mut session, "lease", "ok", "lasts another");
-    super::assert_status(&mut session, "registry", "ok", "did not fail");
+    super::assert_status(&mut session, "registry", "ok", "was renewed");
     // The node that the registry has chosen, without an id.
     let own: i32 = session.one("SELECT snowflake_own_shard()");
     let of_id: i32 = session.one("SELECT snowflake_shard(snowflake_next_id())");
     assert_eq!(own, of_id);
     let refused = stat(&mut session, "lease_refusals");
-    let unlisted = "SET pg_mint.node = 4999; SELECT snowflake_next_id()";
-    assert_eq!(session.refusal(unlisted).code, "55000");
-    session.run("RESET pg_mint.node");
+    assert_eq!(session.refusal("SELECT snowflake_next_id(5)").code, "55000");
     assert_eq!(stat(&mut session, "lease_refusals"), refused + 1);
     let failures = stat(&mut session, "lease_failures");
     registry.server.stop_fast();

@@ -236,7 +236,7 @@ fn waits_for_other_servers_are_named_and_counted() {
 /// A registry that does not answer on a connection that is open.
 #[test]
 fn a_worker_that_waits_for_an_answer_is_named() {
-    let Some(registry) = Registry::start("named answers", 5) else {
+    let Some(registry) = Registry::start("named answers") else {
         return;
     };
     let member = registry.auto("member");

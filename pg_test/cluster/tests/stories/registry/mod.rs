@@ -1,16 +1,14 @@
 //! Leases of nodes that a registry grants.
 
-mod access;
-mod assigned;
-mod attacks;
 mod copies;
 mod members;
-mod moves;
 mod orphans;
 mod outages;
+mod reasons;
 mod replication;
-mod restarts;
+mod restores;
 mod settings;
+mod shutdowns;
 mod trust;
 mod unresponsive;
 

@@ -1,5 +1,6 @@
 //! Orphans: sessions whose postmaster was killed, while another server may have taken over by now.
 
+use mint_cluster::registry::members::first_id;
 use mint_cluster::{Refusal, Registry, Server, Session};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -116,7 +117,7 @@ fn an_orphan_issues_what_was_on_disk_and_no_more() {
 /// The worker ends the leases: long before they end, and before the ceiling is reached.
 #[test]
 fn an_orphan_loses_its_leases_at_once() {
-    let Some(registry) = Registry::start("an orphan of a fleet", 30) else {
+    let Some(registry) = Registry::start("an orphan of a fleet") else {
         return;
     };
     let window = "pg_mint.ceiling_window = '10s'";
@@ -126,6 +127,7 @@ fn an_orphan_loses_its_leases_at_once() {
             .conf(window)
             .durable(),
     );
+    first_id(&ada, "SELECT snowflake_next_id()");
     let (killed, ends) = orphan(&ada, &[("id", "snowflake_next_id()")]);
     assert_ended(&ada, &ends);
     let last = drawn(&ada, "id").into_iter().max().expect("ids");

@@ -1,145 +1,107 @@
 //! As whom a member asks, and what it trusts: a registry that lies, and a foreign server that another role has made.
 
-use mint_cluster::registry::members::{assert_refused, first_id};
-use mint_cluster::{Registry, Server, Session, say};
+use mint_cluster::registry::members::{assert_refused, first_id, refused_for};
+use mint_cluster::{Registry, Server, Session};
+use std::thread::sleep;
+use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
+const NOT_REQUESTED: &str = "esponse of the registry is a lease that was not requested";
+const INVALID: &str = "nvalid response from the registry";
 
 /// Lies of a registry about the answer that it would give: what it changes, to what, and what the member says of that.
-const LIES: [(&str, &str, &str); 9] = [
+const LIES: [(&str, &str, &str); 7] = [
+    ("{answer,lease,until}", "'4102444800000000'", NOT_REQUESTED),
     (
-        "{length}",
-        "'3600000000'",
-        "length of leases must be between",
-    ),
-    ("{length}", "'0'", "length of leases must be between"),
-    (
-        "{lease,until}", "'4102444800000000'", "the lease is too long",
-    ),
-    (
-        "{lease,from}",
+        "{answer,lease,from}",
         "to_jsonb((extract(epoch FROM clock_timestamp() + interval '1 h') * 1e6)::bigint)",
-        "the lease begins in the future",
+        NOT_REQUESTED,
     ),
-    (
-        "{lease,from}",
-        "'0'",
-        "the lease began before it was requested",
-    ),
-    ("{lease}", "'null'", "it has no lease"),
-    ("{nodes}", "'[77, 78]'", "did not request"),
-    ("{nodes}", "'[8192, 8192]'", "did not request"),
-    (
-        "{seen,system}",
-        "'1'",
-        "the registry changed without a new history",
-    ),
+    ("{answer,lease,node}", "'77'", NOT_REQUESTED),
+    ("{answer,lease,node}", "'8192'", NOT_REQUESTED),
+    ("{answer,lease,number}", "'1'", NOT_REQUESTED),
+    ("{answer}", "'null'", INVALID),
+    ("{protocol}", "'2'", INVALID),
 ];
 
 /// Makes the registry change the part of its answers at a path.
 fn lie(registry: &mut Session, path: &str, value: &str) {
     registry.run(&format!(
         "CREATE OR REPLACE FUNCTION mint.registry_request(request jsonb) RETURNS jsonb SECURITY DEFINER LANGUAGE sql
-         AS $$ SELECT CASE WHEN request ->> 'request' = 'lease' AND answer ->> 'denial' IS NULL
-                   THEN jsonb_set(answer, '{path}', {value}) ELSE answer END
-               FROM mint.honest_request(request) AS answer $$"
+         AS $$ SELECT CASE WHEN answer -> 'answer' ? 'lease' THEN jsonb_set(answer, '{path}', {value}) ELSE answer END
+               FROM mint.honest_request(request) AS answer $$;
+         GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO member"
     ));
 }
 
-/// The registry's own function has another name from now on.
-fn corrupt(registry: &mut Session) {
-    registry.run("ALTER FUNCTION mint.registry_request(jsonb) RENAME TO honest_request");
-}
-
 #[test]
-fn a_member_trusts_no_answer_beyond_the_bounds_of_the_protocol() {
-    let Some(registry) = Registry::start("a registry that lies", 5) else {
+fn a_member_trusts_no_answer_that_a_registry_cannot_give() {
+    let Some(registry) = Registry::start("a registry that lies") else {
         return;
     };
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
     let mut admin = registry.connect();
+    let mut ids = vec![first_id(&ada, NEXT).0];
     let mut holder = ada.connect("postgres");
-    holder.one::<i64>(NEXT);
-    // One that has seen the registry, and has no lease.
-    let mut other = ben.connect("postgres");
-    other.one::<i64>(NEXT);
-    other.one::<i64>("SELECT mint.release_leases()");
-    corrupt(&mut admin);
+    // The registry's own function has another name from now on.
+    admin.run(
+        "ALTER EXTENSION pg_mint DROP FUNCTION mint.registry_request(jsonb);
+         ALTER FUNCTION mint.registry_request(jsonb) RENAME TO honest_request",
+    );
     for (path, value, words) in LIES {
         lie(&mut admin, path, value);
-        let refusal = ben.until_minted(|| match other.try_one::<i64>(NEXT) {
-            Ok(id) => panic!("{path} {value}: the member mints {id}"),
-            // The registry can have been left alone for a while.
-            Err(refusal) if refusal.detail.contains(words) => Ok(refusal),
-            Err(refusal) => Err(refusal),
-        });
-        say(format!("{path} {value}: {}", refusal.detail));
-        assert_refused(&refusal, "response of the registry was refused");
-        let held: i64 = other.one("SELECT count(*) FROM mint.leases WHERE held");
-        assert_eq!(held, 0, "{path} {value}");
+        let refusal = refused_for(&ben, NEXT, words);
+        assert_refused(&refusal, words);
+        let held = "SELECT count(node) FROM mint.leases";
+        assert_eq!(
+            ben.connect("postgres").one::<i64>(held),
+            0,
+            "{path} {value}"
+        );
     }
-    // What was refused has neither lengthened nor ended the lease of the other member.
-    let lease =
-        "SELECT max(lease_until) < now() + interval '6 s' AND bool_or(held) FROM mint.leases";
-    assert!(holder.one::<bool>(lease), "the lease has changed");
-    lie(&mut admin, "{nothing}", "'1'");
-    first_id(&ada, NEXT);
-    first_id(&ben, NEXT);
-}
-
-/// A renewal that is refused leaves the lease as it was.
-#[test]
-fn a_renewal_beyond_the_bounds_leaves_the_lease_as_it_was() {
-    let Some(registry) = Registry::start("a renewal that lies", 10) else {
-        return;
-    };
-    let ada = registry.auto("ada");
-    let mut session = ada.connect("postgres");
-    session.one::<i64>(NEXT);
-    let mut admin = registry.connect();
-    corrupt(&mut admin);
-    lie(&mut admin, "{lease,until}", "'4102444800000000'");
-    let until = "SELECT lease_until::text FROM mint.leases";
-    let before: String = session.one(until);
+    // A renewal that is refused has neither lengthened nor ended the lease of the other member.
+    let trouble = "SELECT coalesce(trouble, '') FROM mint.leases";
     ada.until("a renewal is refused", || {
-        let trouble: Option<String> = session.one("SELECT trouble FROM mint.leases");
-        trouble.is_some_and(|trouble| trouble.contains("the lease is too long"))
+        holder.one::<String>(trouble).contains("response")
     });
-    assert_eq!(session.one::<String>(until), before);
-    assert!(session.one::<bool>("SELECT held FROM mint.leases"));
+    let lease = "SELECT lease_until BETWEEN clock_timestamp() AND clock_timestamp() + '30 s' FROM mint.leases";
+    assert!(holder.one::<bool>(lease), "the lease has changed");
+    ids.push(holder.one(NEXT));
     lie(&mut admin, "{nothing}", "'1'");
+    first_id(&ben, NEXT);
     ada.until("the lease is renewed", || {
-        session.one::<String>(until) > before
+        holder.one::<String>(trouble).is_empty()
     });
+    ids.push(holder.one(NEXT));
+    mint_cluster::assert_ascending(&ids);
 }
 
 /// The worker connects as the owner of the foreign server, under dblink's rules: a role that is not a superuser needs a password.
 #[test]
 fn a_member_connects_as_the_owner_of_the_foreign_server() {
     let builder = Server::build("an owner").conf("password_encryption = 'scram-sha-256'");
-    let Some(registry) = Registry::start_with(builder, 5) else {
+    let Some(registry) = Registry::start_with(builder) else {
         return;
     };
     let ada = registry.auto("ada");
-    let mut session = ada.connect("postgres");
-    session.run(
+    ada.connect("postgres").run(
         "CREATE ROLE bob LOGIN; GRANT USAGE ON FOREIGN DATA WRAPPER dblink_fdw TO bob;
          ALTER SERVER registry RENAME TO other",
     );
     let mut bob = ada.connect_as("bob", "postgres");
-    let place: String = session.one("SELECT option_value FROM information_schema.foreign_server_options WHERE option_name = 'host'");
+    let place: String = bob.one(
+        "SELECT substr(o, 6) FROM pg_foreign_server, unnest(srvoptions) AS o WHERE o LIKE 'host=%'",
+    );
     // A superuser of the other server, which asks nobody for a password.
     bob.run(&format!(
         "CREATE SERVER registry FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '{place}', port '5432', dbname 'postgres');
          CREATE USER MAPPING FOR PUBLIC SERVER registry OPTIONS (user 'postgres')"
     ));
-    assert_refused(&bob.refusal(NEXT), "password");
-    // The role that is set is a superuser: the owner of the server may not lead it anywhere.
-    session.set_for_server("pg_mint.registry_role", "'postgres'");
-    assert_refused(&bob.refusal(NEXT), "must be a superuser");
-    session.set_for_server("pg_mint.registry_role", "'nobody'");
-    assert_refused(&bob.refusal(NEXT), "role \"nobody\" does not exist");
-    session.set_for_server("pg_mint.registry_role", "''");
+    let refusal = refused_for(&ada, NEXT, "password");
+    assert!(
+        refusal.hint.contains("Set a password in the user mapping"),
+        "{refusal}"
+    );
     registry
         .connect()
         .run("ALTER ROLE member PASSWORD 'secret'");
@@ -149,6 +111,7 @@ fn a_member_connects_as_the_owner_of_the_foreign_server() {
          CREATE USER MAPPING FOR bob SERVER registry OPTIONS (user 'member', password 'secret')",
     );
     first_id(&ada, NEXT);
+    sleep(Duration::from_millis(100));
     let users: Vec<String> = registry.connect().column(
         "SELECT DISTINCT usename::text FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
     );

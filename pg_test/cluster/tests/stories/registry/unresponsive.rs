@@ -26,7 +26,7 @@ enum Fault {
 /// Starts a registry with a member that holds a lease, which it has requested by a proxy. No setting of the foreign
 /// server limits the time that anything takes.
 fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
-    let registry = Registry::start(story, 5)?;
+    let registry = Registry::start(story)?;
     let proxy = Proxy::start(registry.socket());
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
@@ -34,54 +34,8 @@ fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
         "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}', DROP connect_timeout)",
         proxy.port()
     ));
-    session.one::<i64>(NEXT);
+    member.until_minted(|| session.try_one::<i64>(NEXT));
     Some((registry, proxy, member))
-}
-
-/// A standby grants nothing, and says so. An assigned node needs no lease meanwhile.
-#[test]
-fn a_registry_on_a_standby_is_no_registry() {
-    let Some(registry) = Registry::start("a registry on a standby", 5) else {
-        return;
-    };
-    registry
-        .connect()
-        .run("SELECT mint.registry_assign(13, 'eve')");
-    let eve = registry.admit(Server::build("eve").conf("pg_mint.node = 'assigned'"));
-    let ada = registry.auto("ada");
-    for member in [&ada, &eve] {
-        first_id(member, NEXT);
-    }
-    let standby = registry.server.standby("a standby");
-    registry.server.wait_for(&standby);
-    for member in [&ada, &eve] {
-        member.connect("postgres").run(&format!(
-            "ALTER SERVER registry OPTIONS (SET host '{}')",
-            standby.socket().display()
-        ));
-    }
-    let mut session = ada.connect("postgres");
-    let mut refusal = None;
-    ada.until("the lease ends", || {
-        refusal = session.try_one::<i64>(NEXT).err();
-        refusal.is_some()
-    });
-    let refusal = refusal.expect("a refusal");
-    assert!(
-        refusal
-            .detail
-            .contains("registry of nodes is on a standby server"),
-        "{refusal}"
-    );
-    assert!(refusal.hint.contains("primary server"), "{refusal}");
-    let mut session = eve.connect("postgres");
-    let begun = Instant::now();
-    while begun.elapsed() < 2 * registry.lease {
-        session.one::<i64>(NEXT);
-        sleep(Duration::from_millis(50));
-    }
-    let log = eve.log();
-    assert!(log.contains("without a lease"), "{log}");
 }
 
 /// Returns how many sessions members have on the registry.
@@ -217,7 +171,7 @@ fn a_slow_registry_gets_one_connection_of_a_member() {
     };
     let ben = registry.auto("ben");
     let mut admin = registry.connect();
-    admin.run("BEGIN; LOCK TABLE mint_registry.registry, mint_registry.leases");
+    admin.run("BEGIN; LOCK TABLE mint.registry, mint.registry_leases");
     let mut session = ben.connect("postgres");
     session.run("SET pg_mint.max_wait = '0'");
     session.refusal(NEXT);
@@ -245,7 +199,7 @@ fn a_worker_that_ends_during_a_request_releases_its_lease() {
     };
     let (mut session, mut watch) = (member.connect("postgres"), registry.connect());
     let mut admin = registry.connect();
-    admin.run("BEGIN; LOCK TABLE mint_registry.registry, mint_registry.leases");
+    admin.run("BEGIN; LOCK TABLE mint.registry, mint.registry_leases");
     registry.server.until("a renewal waits for the lock", || {
         watch.one(
             "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'member' AND wait_event_type = 'Lock')",
@@ -257,15 +211,15 @@ fn a_worker_that_ends_during_a_request_releases_its_lease() {
     member.until("the worker has ended", || {
         session.one(&format!("SELECT NOT EXISTS (SELECT {WORKER})"))
     });
-    let held: i64 =
-        watch.one("SELECT count(*) FROM mint_registry.nodes WHERE holder = 'ada' AND held");
+    let held: i64 = watch
+        .one("SELECT count(*) FROM mint.registry_leases WHERE lease_until > clock_timestamp()");
     assert_eq!(held, 0, "{}", member.log());
 }
 
 /// The worker is in the database of the foreign server, and leaves it to a session that wants it.
 #[test]
 fn the_database_of_the_worker_can_be_copied_renamed_and_dropped() {
-    let Some(registry) = Registry::start("a wanted database", 5) else {
+    let Some(registry) = Registry::start("a wanted database") else {
         return;
     };
     let member = registry.admit(

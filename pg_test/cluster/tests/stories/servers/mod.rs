@@ -1,16 +1,13 @@
-//! Many servers: their counters, a registry that is far away, away for long, recovered from a backup, or large, and a cluster
-//! under Patroni.
+//! Many servers: their counters, a registry that is far away, away for long, or large, and a cluster under Patroni.
 
 mod every_fault;
 mod idle_connections;
 mod long_outages;
 mod many_leases;
 mod patroni;
-mod point_in_time;
 mod promoted_counters;
 mod replicated_sequences;
 mod sharded_ids;
-mod short_outages;
 mod tickets;
 
 use mint_cluster::Session;

@@ -1,0 +1,275 @@
+//! The rules by which a registry leases nodes: a ring of leases.
+//!
+//! Nodes are granted in the order of a ring. A registry that can have forgotten leases is one that was *started*: its
+//! server was, or its tables were restored, moved or copied, or its clock was set. Then it grants nothing new until all
+//! that it can have granted has ended, and continues at a place of the ring that is far from the one where it was.
+//! Meanwhile and later, members renew leases by their word where the registry knows of no other of the node. No step
+//! lowers the end of a lease below ids that can exist.
+//!
+//! Where clocks are right, the wait alone keeps leases of one node apart; where nothing is forgotten, the rows alone
+//! do, by any clocks. The order of the ring is for the rest: a registry and its copy that live side by side, and
+//! wrong clocks beside lost rows. `core/tests/registry_ring` searches all of that.
+//!
+//! Who is asked, how the state is kept and how requests get here is the caller's, who has to
+//! - load, answer and store alone: under a lock of the registry, but for a request that [`RingRules::is_plain`], for
+//!   which a lock of its row is enough. A start ([`RingRules::is_start`]) waits for those, too. Clocks are read under
+//!   the lock;
+//! - store the state and commit it durably before the answer is told, **also when the answer is a [`Refusal`]**;
+//! - keep the memory after the commit and before the lock is left, or nothing of both. After a plain renewal, its
+//!   serial is raised by one: others do the same meanwhile.
+
+use crate::clock::Micros;
+pub use crate::registry::ring_state::{
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRequest,
+    RingRow, RingRules, RingState,
+};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+impl RingRules {
+    /// Answers a request in the `run` of the registry's server, and returns the lease as it is now. `memory` is what
+    /// that run keeps, none before its first request. `random` has 64 random bits.
+    ///
+    /// # Errors
+    /// Why the member gets no lease. The state and the memory can have changed nevertheless: store them.
+    pub fn answer(
+        &self,
+        state: &mut RingState,
+        memory: &mut Option<RingMemory>,
+        run: RegistryRun,
+        request: &RingRequest,
+        clocks: RingClocks,
+        random: u64,
+    ) -> Result<RingLease, Refusal> {
+        let ring = self.ring(request.width)?;
+        let ahead = request.clock.saturating_sub(clocks.wall);
+        // Before anything else: where the registry's clock is the wrong one, nothing must be begun by it.
+        if ahead.saturating_abs() > self.skew {
+            return Err(Refusal::Clock { ahead });
+        }
+        let mut kept = match *memory {
+            Some(kept) if !self.is_start(state, Some(kept), run, clocks) => kept,
+            _ => Self::start(state, run, clocks),
+        };
+        let before = state.serial;
+        let answer = match request.demand {
+            RingDemand::Grant(number) => match state.repeated(number, self, clocks.wall) {
+                Some(lease) => Ok(lease),
+                None => self.check_wait(kept, clocks).and_then(|()| {
+                    self.grant(state, &ring, request.width, number, clocks.wall, random)
+                }),
+            },
+            RingDemand::Renewal(lease) => self.renew(state, &ring, lease, clocks.wall),
+            RingDemand::End { lease, used } => state.end(lease, used),
+        };
+        let writes = state.serial.saturating_sub(before);
+        kept.serial = kept.serial.saturating_add(writes);
+        *memory = Some(kept);
+        answer
+    }
+
+    /// Returns whether the registry can have forgotten leases since its last answer: it is another run, or its rows
+    /// were written less often than its memory says, or its clock was set.
+    #[must_use]
+    pub fn is_start(
+        &self,
+        state: &RingState,
+        memory: Option<RingMemory>,
+        run: RegistryRun,
+        clocks: RingClocks,
+    ) -> bool {
+        let is_known = |kept: RingMemory| {
+            let moved = clocks.offset().saturating_sub(kept.offset);
+            kept.serial <= state.serial && moved.saturating_abs() <= self.skew
+        };
+        state.run != Some(run) || !memory.is_some_and(is_known)
+    }
+
+    /// Returns whether a request is the renewal of a lease whose row lasts: then no other row is needed. `state` is
+    /// one with that row alone, and the serial of the memory.
+    #[must_use]
+    pub fn is_plain(
+        &self,
+        state: &RingState,
+        memory: Option<RingMemory>,
+        run: RegistryRun,
+        request: &RingRequest,
+        clocks: RingClocks,
+    ) -> bool {
+        let RingDemand::Renewal(lease) = request.demand else {
+            return false;
+        };
+        let row = state.rows.get(&lease.node);
+        let lasts = |row: &RingRow| row.lease.is_same(lease) && row.lease.until > clocks.wall;
+        row.is_some_and(lasts) && !self.is_start(state, memory, run, clocks)
+    }
+
+    /// Begins the wait, after which each ring jumps.
+    fn start(state: &mut RingState, run: RegistryRun, clocks: RingClocks) -> RingMemory {
+        state.rings.values_mut().for_each(|at| at.jumps = true);
+        state.run = Some(run);
+        RingMemory {
+            began: clocks.boot,
+            serial: state.serial,
+            offset: clocks.offset(),
+        }
+    }
+
+    fn check_wait(&self, memory: RingMemory, clocks: RingClocks) -> Result<(), Refusal> {
+        let waited = clocks.boot.saturating_sub(memory.began);
+        let left = self.wait.saturating_sub(waited);
+        if left > 0 {
+            return Err(Refusal::Wait { left });
+        }
+        Ok(())
+    }
+
+    fn grant(
+        &self,
+        state: &mut RingState,
+        ring: &Range<u64>,
+        width: u32,
+        number: i64,
+        now: Micros,
+        random: u64,
+    ) -> Result<RingLease, Refusal> {
+        let place = ring.start + random % (ring.end - ring.start);
+        let new = RingPosition {
+            position: place,
+            base: place,
+            based: Micros::MIN,
+            jumps: false,
+        };
+        let at = state.rings.entry(width).or_insert(new);
+        let free = self.free_nodes(&state.rows, ring, at.position, now)?;
+        let mut index = 0;
+        if std::mem::take(&mut at.jumps) {
+            if now.saturating_sub(at.based).saturating_abs() > self.base {
+                (at.base, at.based) = (at.position, now);
+            }
+            let after = |node: u64| steps(ring, at.position, node);
+            let to_base = free.partition_point(|node| after(*node) <= after(at.base));
+            index = jump(free.len(), to_base, random);
+        }
+        let node = free.get(index).copied().unwrap_or(ring.start);
+        at.position = node;
+        Ok(state.write(RingLease {
+            node,
+            number,
+            from: now,
+            until: now.saturating_add(self.lease),
+        }))
+    }
+
+    /// Returns the nodes that can be granted, in the order of the ring: those that nobody has had, or after which at
+    /// least a quarter of the ring has ended. If there are none, those whose last lease is over by all clocks.
+    ///
+    /// A copy of this registry can have renewed a lease that has ended here: it is among the last that have.
+    fn free_nodes(
+        &self,
+        rows: &BTreeMap<u64, RingRow>,
+        ring: &Range<u64>,
+        position: u64,
+        now: Micros,
+    ) -> Result<Vec<u64>, Refusal> {
+        let nodes = ring.end - ring.start;
+        // Over by the clock that is a skew behind, of a lease that began by the one that was a skew ahead.
+        let over = now.saturating_sub(self.skew.saturating_mul(2));
+        let ends = || rows.values().map(|row| row.lease.until);
+        let mut ended: Vec<Micros> = ends().filter(|until| *until <= now).collect();
+        ended.sort_unstable_by_key(|until| Reverse(*until));
+        let rested = match (nodes / 4) as usize {
+            0 => over,
+            quarter if quarter <= ended.len() => over.min(ended[quarter - 1]),
+            _ => Micros::MIN,
+        };
+        let begin = position.clamp(ring.start, ring.end - 1);
+        for before in [rested, over] {
+            let is_free = |node: &u64| rows.get(node).is_none_or(|row| row.lease.until < before);
+            let nodes = (begin + 1..ring.end).chain(ring.start..=begin);
+            let free: Vec<u64> = nodes.filter(is_free).collect();
+            if !free.is_empty() {
+                return Ok(free);
+            }
+        }
+        let leased = ends().filter(|until| *until > now).count() as u64;
+        Err(Refusal::Full { nodes, leased })
+    }
+
+    /// Renews a lease, by the member's word where the registry knows of no other that lasts.
+    fn renew(
+        &self,
+        state: &mut RingState,
+        ring: &Range<u64>,
+        lease: RingLease,
+        now: Micros,
+    ) -> Result<RingLease, Refusal> {
+        let node = lease.node;
+        if !ring.contains(&node) {
+            return Err(Refusal::Outside);
+        }
+        lease.check(self, now)?;
+        let mut until = lease.until.max(now.saturating_add(self.lease));
+        match state.rows.get(&node) {
+            Some(row) if row.lease.is_same(lease) => until = until.max(row.lease.until),
+            Some(row) if row.lease.until > now => {
+                let until = row.lease.until;
+                return Err(Refusal::Taken { until });
+            }
+            _ => {}
+        }
+        Ok(state.write(RingLease { until, ..lease }))
+    }
+}
+
+/// Returns how many nodes are between two of the ring, of which the first one comes last.
+fn steps(ring: &Range<u64>, from: u64, to: u64) -> u64 {
+    let [from, to] = [from, to].map(|node| node.clamp(ring.start, ring.end - 1));
+    (to + (ring.end - ring.start) - from - 1) % (ring.end - ring.start)
+}
+
+/// Returns an index at random of `count` free nodes that is far from where a registry grants that continues at the
+/// position, the beginning: an eighth of them lie between. And a quarter of them to where one continues that is at the
+/// base, so that repeated starts do not lead back to it.
+fn jump(count: usize, base: usize, random: u64) -> usize {
+    let is_far = |from: usize, to: usize, by: usize| {
+        let distance = (to + count - from) % count;
+        by <= distance && distance <= count - by
+    };
+    let is_place = |at: &usize| is_far(base, *at, count / 4) && is_far(0, *at, count / 8);
+    let places: Vec<usize> = (0..count).filter(is_place).collect();
+    let chosen = random.checked_rem(places.len() as u64).unwrap_or_default();
+    places.get(chosen as usize).copied().unwrap_or_default()
+}
+
+impl RingClocks {
+    const fn offset(self) -> Micros {
+        self.wall.saturating_sub(self.boot)
+    }
+}
+
+impl RingState {
+    /// Returns the lease of a member that has not heard of it, and asks again.
+    fn repeated(&self, number: i64, rules: &RingRules, now: Micros) -> Option<RingLease> {
+        let is_it = |lease: &RingLease| lease.number == number && lease.check(rules, now).is_ok();
+        self.rows.values().map(|row| row.lease).find(is_it)
+    }
+
+    /// Ends a lease after its last id. One that the registry does not know is over for it.
+    fn end(&mut self, lease: RingLease, used: Micros) -> Result<RingLease, Refusal> {
+        let until = used.max(lease.from);
+        match self.rows.get(&lease.node) {
+            Some(row) if row.lease.is_same(lease) => Ok(self.write(RingLease { until, ..lease })),
+            _ => Err(Refusal::Over),
+        }
+    }
+
+    fn write(&mut self, lease: RingLease) -> RingLease {
+        let before = self.rows.get(&lease.node);
+        let writes = before.map_or(0, |row| row.writes).saturating_add(1);
+        self.rows.insert(lease.node, RingRow { lease, writes });
+        self.serial = self.serial.saturating_add(1);
+        lease
+    }
+}

@@ -1,0 +1,241 @@
+//! What a registry keeps, and what members ask of it and hear.
+
+use crate::clock::Micros;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+const SECOND: Micros = 1_000_000;
+
+/// The lengths by which a registry grants leases. Members and registries must have the same: [`RingRules::STANDARD`].
+/// Tests have shorter ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingRules {
+    /// The layouts whose nodes can be leased have at least so many bits of shard: 8, at least 1.
+    pub smallest_width: u32,
+    /// A ring has at most so many nodes, as a registry looks through all of them: 32,768, at least 1.
+    pub largest_ring: u64,
+    /// How long a lease lasts from its grant or its last renewal: 30 s.
+    pub lease: Micros,
+    /// How long a member waits before it renews a lease: 10 s.
+    pub renewal: Micros,
+    /// How far a clock can be from the time before its server gets nothing: 2.5 s.
+    pub skew: Micros,
+    /// How long a registry that can have forgotten leases grants none: 35 s. A lease can begin by a clock that is a
+    /// skew ahead, and the next one by a clock that is a skew behind, so **not less than a lease and two skews**.
+    pub wait: Micros,
+    /// How long the positions to which a ring jumps are far from one and the same base: a day.
+    pub base: Micros,
+}
+
+impl RingRules {
+    /// The lengths of all registries and members.
+    pub const STANDARD: Self = Self {
+        smallest_width: 8,
+        largest_ring: 1 << 15,
+        lease: 30 * SECOND,
+        renewal: 10 * SECOND,
+        skew: 5 * SECOND / 2,
+        wait: 35 * SECOND,
+        base: 86_400 * SECOND,
+    };
+
+    /// Returns the nodes that can be leased of a layout with `width` bits of shard, at most 63: those from the middle
+    /// upward.
+    ///
+    /// # Errors
+    /// [`Refusal::Width`] of a width for which there is no ring.
+    pub fn ring(&self, width: u32) -> Result<Range<u64>, Refusal> {
+        if width < self.smallest_width.max(1) || width > 63 {
+            return Err(Refusal::Width);
+        }
+        let middle = 1 << (width - 1);
+        Ok(middle..middle + self.largest_ring.clamp(1, middle))
+    }
+}
+
+/// Which registry it is, and which run of its server. Another one of these has not seen what this one has granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RegistryRun {
+    /// A random number that is drawn when shared memory is made. A crash restart has another one, while its server's
+    /// start time is the same.
+    pub number: i64,
+    /// The identifier of the database system.
+    pub system: i64,
+    /// The timeline of its log.
+    pub timeline: u32,
+    /// The database, by its OID.
+    pub database: u32,
+    /// The table of leases, by its OID.
+    pub table: u32,
+}
+
+/// The position of the ring of one width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RingPosition {
+    /// The node that was granted last.
+    pub position: u64,
+    /// The position before the first jump within a day.
+    pub base: u64,
+    /// When that was; [`Micros::MIN`] before the first one.
+    pub based: Micros,
+    /// Whether there was a start since the last grant: the next one is elsewhere.
+    pub jumps: bool,
+}
+
+/// What a registry keeps of a node. A row is never deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RingRow {
+    /// The last lease of the node. One that lasts until [`Micros::MAX`] keeps the node out of the ring.
+    pub lease: RingLease,
+    /// How often the row was written.
+    pub writes: i64,
+}
+
+/// What a registry keeps in its tables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RingState {
+    /// The sum of [`RingRow::writes`] of the rows of all widths. So tables that were restored over themselves have a
+    /// lower one.
+    pub serial: i64,
+    /// The run that wrote last; none of a new registry.
+    pub run: Option<RegistryRun>,
+    /// The rings, by their width.
+    pub rings: BTreeMap<u32, RingPosition>,
+    /// The rows of the nodes of the width that is asked for. Of others none are needed. For a request that
+    /// [`RingRules::is_plain`], the row of its node is enough.
+    pub rows: BTreeMap<u64, RingRow>,
+}
+
+/// What a registry keeps in memory, since its first request in this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RingMemory {
+    /// When the wait began, by the clock since boot.
+    pub began: Micros,
+    /// What [`RingState::serial`] must be at least: its value at the start, and one more for each row that was
+    /// written and committed since.
+    pub serial: i64,
+    /// The time at the start less the clock since boot.
+    pub offset: Micros,
+}
+
+/// A server's clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingClocks {
+    /// The time of day.
+    pub wall: Micros,
+    /// The time since boot, which nobody sets.
+    pub boot: Micros,
+}
+
+/// A lease of a node: the right to generate ids of it from one timestamp to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RingLease {
+    /// The node.
+    pub node: u64,
+    /// The random number that the member proposed.
+    pub number: i64,
+    /// The first timestamp of its ids.
+    pub from: Micros,
+    /// The first timestamp after them.
+    pub until: Micros,
+}
+
+impl RingLease {
+    /// Returns whether it is the same lease, perhaps with another end. A number alone does not tell: a member that
+    /// has not heard of its lease repeats it, and can get it for another one.
+    #[must_use]
+    pub const fn is_same(&self, other: Self) -> bool {
+        self.node == other.node && self.number == other.number && self.from == other.from
+    }
+
+    /// Checks that the lease is one that lasts, and that a registry can have granted, by a clock at `now`. A member
+    /// that finds the opposite by its own clock drops the lease before it asks for another, and does not release it.
+    ///
+    /// # Errors
+    /// [`Refusal::Over`], [`Refusal::Future`] and [`Refusal::Long`].
+    pub fn check(&self, rules: &RingRules, now: Micros) -> Result<(), Refusal> {
+        let ahead = now.saturating_add(rules.skew.saturating_mul(2));
+        if self.until <= now {
+            return Err(Refusal::Over);
+        }
+        if self.from > ahead {
+            return Err(Refusal::Future);
+        }
+        if self.until > ahead.saturating_add(rules.lease) {
+            return Err(Refusal::Long);
+        }
+        Ok(())
+    }
+}
+
+/// A request of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RingRequest {
+    /// The bits of shard of the layouts for which it asks.
+    pub width: u32,
+    /// The time by the member's clock when it asked.
+    pub clock: Micros,
+    /// What it asks.
+    pub demand: RingDemand,
+}
+
+/// What a member asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum RingDemand {
+    /// A new lease with this number, which the member has drawn at random, and repeats until it is answered.
+    Grant(i64),
+    /// A lease that it holds, for longer.
+    Renewal(RingLease),
+    /// The end of a lease that it has held, of which no id has the time `used` or a later one. It holds it no more.
+    End {
+        /// The lease.
+        lease: RingLease,
+        /// A timestamp after all its ids.
+        used: Micros,
+    },
+}
+
+/// Reason why a member gets no lease, or not the one that it asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Refusal {
+    /// The member's clock and the registry's differ by more than a skew. The registry has not looked at its state.
+    Clock {
+        /// By how much the member's is ahead; negative when it is behind.
+        ahead: Micros,
+    },
+    /// Layouts of this width have too few bits of shard, or too many.
+    Width,
+    /// The node is not in the ring.
+    Outside,
+    /// The registry was started, and can have forgotten leases that last.
+    Wait {
+        /// For how long it grants nothing new.
+        left: Micros,
+    },
+    /// The lease has ended, and is never revived.
+    Over,
+    /// The lease begins too far in the future: it was granted by a clock that was ahead.
+    Future,
+    /// The lease lasts for longer than a registry grants.
+    Long,
+    /// Another lease of the node lasts.
+    Taken {
+        /// When the other lease ends.
+        until: Micros,
+    },
+    /// All nodes of the ring are leased, or were until two skews ago.
+    Full {
+        /// How many nodes the ring has.
+        nodes: u64,
+        /// How many of them have a lease that lasts, or are kept out of the ring.
+        leased: u64,
+    },
+}

@@ -1,0 +1,240 @@
+//! Registries that forget: promoted, restored from files or dumps, moved, or restored over themselves. Each waits, goes on
+//! elsewhere in its ring, and renews what members have.
+
+use super::shard;
+use mint_cluster::registry::members::{AUTO, LEASE, WAIT, first_id, refused_for};
+use mint_cluster::{Registry, Server, Session, assert_unique, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+const WAITS: &str = "egistry grants no new leases for another";
+
+/// What must be so after any change of a registry that had granted nodes before: two members keep them, a newcomer waits, and
+/// gets a node that is far away.
+#[track_caller]
+fn assert_continues(registry: &Registry, members: [&Server; 2], begun: Instant) {
+    let nodes = members.map(|member| node(&mut member.connect("postgres")));
+    let late = registry.auto("late");
+    refused_for(&late, NEXT, WAITS);
+    let mut ids: Vec<Vec<i64>> = vec![Vec::new(), Vec::new()];
+    let mut newcomer = late.connect("postgres");
+    let id = loop {
+        for (ids, member) in ids.iter_mut().zip(members) {
+            ids.push(member.connect("postgres").one(NEXT));
+        }
+        if let Ok(id) = newcomer.try_one::<i64>(NEXT) {
+            break id;
+        }
+        assert!(begun.elapsed() < 2 * WAIT, "{:?}", begun.elapsed());
+        sleep(Duration::from_millis(200));
+    };
+    say(format!("a new lease {:?} after it", begun.elapsed()));
+    let after = members.map(|member| node(&mut member.connect("postgres")));
+    assert_eq!(after, nodes, "members lost their nodes");
+    let new = shard(&mut newcomer, id);
+    let distance = (new - nodes[1]).rem_euclid(4096);
+    assert!((500..=3596).contains(&distance), "{nodes:?}, then {new}");
+    ids.push(vec![id]);
+    assert_unique(&ids);
+}
+
+fn node(session: &mut Session) -> i64 {
+    session.one("SELECT node FROM mint.leases")
+}
+
+/// Starts two members that have leases.
+fn two_members(registry: &Registry) -> (Server, Server) {
+    let members = (registry.auto("ada"), registry.auto("ben"));
+    first_id(&members.0, NEXT);
+    first_id(&members.1, NEXT);
+    members
+}
+
+#[test]
+fn a_promoted_registry_that_lacks_grants_continues() {
+    let Some(mut registry) = Registry::start("a promoted registry") else {
+        return;
+    };
+    assert!(registry.ask().contains("lease"));
+    let standby = registry.server.standby("standby");
+    registry.server.wait_for(&standby);
+    standby.stop_receiving();
+    let (ada, ben) = two_members(&registry);
+    registry.server.stop_immediate();
+    standby.promote();
+    registry.move_to(standby);
+    let known = "SELECT count(*) FROM mint.registry_leases";
+    assert_eq!(registry.connect().one::<i64>(known), 1);
+    assert_continues(&registry, [&ada, &ben], Instant::now());
+}
+
+/// The copy's clock is behind at first: members are refused by it, and it begins nothing by it.
+#[test]
+fn an_old_copy_with_its_clock_behind_continues_when_the_clock_is_right() {
+    let Some(mut registry) = Registry::start("an old copy") else {
+        return;
+    };
+    assert!(registry.ask().contains("lease"));
+    let copy = registry.server.copied("an old copy");
+    let (ada, ben) = two_members(&registry);
+    registry.server.stop_immediate();
+    copy.set_clock("-100");
+    copy.start_again();
+    registry.move_to(copy);
+    let eve = registry.auto("eve");
+    let refusal = refused_for(&eve, NEXT, "ahead of the clock of the registry");
+    assert!(
+        refusal.hint.contains("or that of the registry"),
+        "{refusal}"
+    );
+    registry.server.set_clock("+0");
+    let begun = Instant::now();
+    assert_continues(&registry, [&ada, &ben], begun);
+}
+
+#[test]
+fn tables_that_are_restored_over_themselves_are_noticed() {
+    let Some(registry) = Registry::start("over themselves") else {
+        return;
+    };
+    let mut admin = registry.connect();
+    assert!(registry.ask().contains("lease"));
+    let dump = registry.server.dump_data("postgres", "postgres");
+    let (ada, ben) = two_members(&registry);
+    admin.run("TRUNCATE mint.registry, mint.registry_leases");
+    registry.server.restore("postgres", "postgres", &dump);
+    assert_continues(&registry, [&ada, &ben], Instant::now());
+}
+
+/// By pg_dump to another server, which members reach one by one; both grant for a while.
+#[test]
+fn a_registry_that_moves_to_another_server_meets_none_of_its_grants() {
+    let Some(mut registry) = Registry::start("a moved registry") else {
+        return;
+    };
+    let (ada, ben) = two_members(&registry);
+    let dump = registry.server.dump("postgres", "postgres");
+    let other = Server::build_with_clock("another server")
+        .distinct()
+        .start_empty_beside(&registry.server);
+    other.connect("postgres").run("CREATE ROLE member LOGIN");
+    other.restore("postgres", "postgres", &dump);
+    // Granted by the old one after the dump.
+    let eve = registry.auto("eve");
+    let mut ids = vec![vec![first_id(&eve, NEXT).0]];
+    let before = registry.switch_to(other);
+    let begun = Instant::now();
+    // These still have a connection to it.
+    ids.push(vec![eve.connect("postgres").one(NEXT)]);
+    assert_continues(&registry, [&ada, &ben], begun);
+    before.stop_immediate();
+    sleep(LEASE / 2);
+    for member in [&ada, &ben, &eve] {
+        ids.push(vec![first_id(member, NEXT).0]);
+    }
+    let mut admin = registry.connect();
+    let here = "SELECT count(*) FROM mint.registry_leases
+        WHERE place = mint.registry_place() AND lease_until > clock_timestamp()";
+    assert_eq!(admin.one::<i64>(here), 4);
+    assert_unique(&ids);
+}
+
+/// By every user who may, in every form; and the restored registry waits.
+#[test]
+fn a_registry_is_dumped_and_restored_by_its_owners() {
+    let Some(registry) = Registry::start("dumps of a registry") else {
+        return;
+    };
+    let mut session = registry.connect();
+    session.run("CREATE ROLE owner LOGIN; CREATE ROLE heir LOGIN");
+    session.run("CREATE DATABASE source OWNER owner");
+    let mut source = registry.server.connect_as("owner", "source");
+    source.run(
+        "CREATE EXTENSION pg_mint; SELECT mint.registry_create();
+         INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until) VALUES (13, 5000, 'kept', 'infinity');
+         GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO member",
+    );
+    drop(source);
+    for (user, heir, clean) in [
+        ("owner", "owner", false),
+        ("postgres", "postgres", false),
+        ("owner", "heir", false),
+        ("owner", "owner", true),
+        ("postgres", "postgres", true),
+    ] {
+        session.run("DROP DATABASE IF EXISTS copy");
+        session.run(&format!("CREATE DATABASE copy OWNER {heir}"));
+        let options: &[&str] = match clean {
+            true => &["--clean", "--if-exists", "--no-owner"],
+            false => &["--no-owner"],
+        };
+        let dump = registry.server.dump_with(user, "source", options);
+        registry.server.restore(heir, "copy", &dump);
+        if clean {
+            // Over what is there.
+            registry.server.restore(heir, "copy", &dump);
+        }
+        let how = format!("of {user} by {heir}, {clean}");
+        let mut copy = registry.server.connect_as("member", "copy");
+        let answer = mint_cluster::registry::members::request(&mut copy, 13, r#"{"grant": 1}"#);
+        assert!(answer.contains("wait"), "{how}: {answer}");
+        let mut copy = registry.server.connect_as(heir, "copy");
+        let kept: Vec<String> = copy.column(
+            "SELECT format('%s %s %s', holder, node, lease_until) FROM mint.registry_leases
+             WHERE place = mint.registry_place()",
+        );
+        assert_eq!(kept, ["kept 5000 infinity"], "{how}");
+    }
+}
+
+/// It is a member of its own, and a backup of it is recovered to a time before its last grants.
+#[test]
+fn a_registry_that_is_its_own_member_is_recovered_to_a_time_before_grants() {
+    let builder = Server::build("own")
+        .conf(AUTO)
+        .conf("cluster_name = 'own'")
+        .archiving();
+    let Some(mut registry) = Registry::start_with(builder) else {
+        return;
+    };
+    let mut session = registry.connect();
+    session.run("CREATE EXTENSION dblink");
+    registry.create_server(&mut session, "registry", "postgres");
+    session.set_for_server("pg_mint.registry", "'registry'");
+    let mut ids = vec![vec![first_id(&registry.server, NEXT).0]];
+    let backup = registry.server.backup();
+    let time: String = session.one("SELECT clock_timestamp()::text");
+    drop(session);
+    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
+    for member in [&ada, &ben, &registry.server] {
+        ids.push(vec![first_id(member, NEXT).0]);
+    }
+    registry.server.fill_archive();
+    registry.server.stop_immediate();
+    let target = format!("recovery_target_time = '{time}'");
+    let recovered = registry.server.restored("recovered", backup, &target, "+0");
+    registry.move_to(recovered);
+    let begun = Instant::now();
+    assert_continues(&registry, [&ada, &ben], begun);
+    // Its ids go on, as another node.
+    let old = {
+        let first = ids[0][0];
+        shard(&mut registry.connect(), first)
+    };
+    let (id, _) = first_id(&registry.server, NEXT);
+    assert_ne!(shard(&mut registry.connect(), id), old);
+    ids.push(vec![id]);
+    // Its clock is wrong for a while, and with it that of one member.
+    registry.server.set_clock("+100");
+    refused_for(
+        &registry.auto("eve"),
+        NEXT,
+        "behind the clock of the registry",
+    );
+    registry.server.set_clock("+0");
+    for member in [&ada, &ben] {
+        ids.push(vec![first_id(member, NEXT).0]);
+    }
+    assert_unique(&ids);
+}
