@@ -1154,7 +1154,7 @@ GRANT SELECT ON mint.ceilings TO pg_monitor;
 
 CREATE FUNCTION mint.leases() RETURNS TABLE (
     node_bits integer, node bigint, lease_from timestamptz, lease_until timestamptz, time_left interval,
-    renewed timestamptz, renewals integer, trouble text
+    renewed timestamptz, trouble text
 )
     VOLATILE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'leases_wrapper';
 COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds';

@@ -90,7 +90,7 @@ fn used() -> [[u64; 2]; 6] {
     ]
 }
 
-/// Sets `mint.stats` to zero, and the statistics in the views of lanes, ceilings, segments and leases. Returns the time.
+/// Sets `mint.stats` to zero, and the statistics in the views of lanes, ceilings and segments. Returns the time.
 #[pg_extern(sql = false)]
 fn reset_stats() -> Option<TimestampWithTimeZone> {
     timestamp(statistics::locked(|| {
@@ -100,7 +100,6 @@ fn reset_stats() -> Option<TimestampWithTimeZone> {
         }
         ceiling::reset_statistics();
         segments::reset_statistics();
-        leases::reset_statistics();
         statistics::add(Count::ValuesDropped, values_drawn());
         statistics::reset()
     }))

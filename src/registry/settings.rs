@@ -44,14 +44,14 @@ pub fn registry_database() -> Option<String> {
 /// Defines the settings; with a registry set, nodes are leased through `grantor`. Called once, when the library is loaded.
 pub fn init(grantor: &'static dyn Grantor) {
     GRANTOR.set(Some(grantor));
-    define_parsed::<RegistrySetting>(
+    define_parsed::<Registry>(
         c"pg_mint.registry",
         c"Sets the foreign server of the registry that grants leases of nodes.",
         c"Empty means that there is none: this server generates ids of any shard.",
         &REGISTRY,
         GucContext::Sighup,
     );
-    define_parsed::<DatabaseSetting>(
+    define_parsed::<Registry<true>>(
         c"pg_mint.registry_database",
         c"Sets the database that has the foreign server of the registry, and dblink.",
         c"A change releases all leases, and requests new ones from there.",
@@ -60,35 +60,20 @@ pub fn init(grantor: &'static dyn Grantor) {
     );
 }
 
-/// The value of `pg_mint.registry`.
+/// The value of `pg_mint.registry`, or of its database: whether it is set.
 #[derive(Default)]
-struct RegistrySetting {
-    is_set: bool,
-}
+struct Registry<const IS_DATABASE: bool = false>(bool);
 
-impl ParsedGuc for RegistrySetting {
+impl<const IS_DATABASE: bool> ParsedGuc for Registry<IS_DATABASE> {
     fn parse(text: &str) -> Result<Self, String> {
-        let is_set = !text.is_empty();
-        Ok(RegistrySetting { is_set })
+        Ok(Self(!text.is_empty()))
     }
 
     fn assign(self) {
         KEY.clear();
-        grantor::set(GRANTOR.get().filter(|_| self.is_set));
-    }
-}
-
-/// The value of `pg_mint.registry_database`.
-#[derive(Default)]
-struct DatabaseSetting;
-
-impl ParsedGuc for DatabaseSetting {
-    fn parse(_: &str) -> Result<Self, String> {
-        Ok(DatabaseSetting)
-    }
-
-    fn assign(self) {
-        KEY.clear();
-        grantor::changed();
+        match IS_DATABASE {
+            true => grantor::changed(),
+            false => grantor::set(GRANTOR.get().filter(|_| self.0)),
+        }
     }
 }

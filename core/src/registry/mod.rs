@@ -1,5 +1,5 @@
 //! Leases of nodes: which server may mint as which node, and for how long.
 
-pub mod node_set;
 pub mod ring;
 mod ring_state;
+pub mod shard_set;

@@ -206,17 +206,13 @@ impl RingRules {
         now: Micros,
     ) -> Result<RingLease, Refusal> {
         let node = lease.node;
-        if !ring.contains(&node) {
-            return Err(Refusal::Outside);
+        if !ring.contains(&node) || !lease.is_credible(self, now) {
+            return Err(Refusal::Over);
         }
-        lease.check(self, now)?;
         let mut until = lease.until.max(now.saturating_add(self.lease));
         match state.rows.get(&node) {
             Some(row) if row.lease.is_same(lease) => until = until.max(row.lease.until),
-            Some(row) if row.lease.until > now => {
-                let until = row.lease.until;
-                return Err(Refusal::Taken { until });
-            }
+            Some(row) if row.lease.until > now => return Err(Refusal::Over),
             _ => {}
         }
         Ok(state.write(RingLease { until, ..lease }))
@@ -252,7 +248,7 @@ impl RingClocks {
 impl RingState {
     /// Returns the lease of a member that has not heard of it, and asks again.
     fn repeated(&self, number: i64, rules: &RingRules, now: Micros) -> Option<RingLease> {
-        let is_it = |lease: &RingLease| lease.number == number && lease.check(rules, now).is_ok();
+        let is_it = |lease: &RingLease| lease.number == number && lease.is_credible(rules, now);
         self.rows.values().map(|row| row.lease).find(is_it)
     }
 

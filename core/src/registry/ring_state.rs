@@ -151,23 +151,13 @@ impl RingLease {
         self.node == other.node && self.number == other.number && self.from == other.from
     }
 
-    /// Checks that the lease is one that lasts, and that a registry can have granted, by a clock at `now`. A member
+    /// Returns whether the lease is one that lasts, and that a registry can have granted, by a clock at `now`. A member
     /// that finds the opposite by its own clock drops the lease before it asks for another, and does not release it.
-    ///
-    /// # Errors
-    /// [`Refusal::Over`], [`Refusal::Future`] and [`Refusal::Long`].
-    pub fn check(&self, rules: &RingRules, now: Micros) -> Result<(), Refusal> {
+    #[must_use]
+    pub const fn is_credible(&self, rules: &RingRules, now: Micros) -> bool {
         let ahead = now.saturating_add(rules.skew.saturating_mul(2));
-        if self.until <= now {
-            return Err(Refusal::Over);
-        }
-        if self.from > ahead {
-            return Err(Refusal::Future);
-        }
-        if self.until > ahead.saturating_add(rules.lease) {
-            return Err(Refusal::Long);
-        }
-        Ok(())
+        let longest = ahead.saturating_add(rules.lease);
+        now < self.until && self.until <= longest && self.from <= ahead
     }
 }
 
@@ -213,24 +203,13 @@ pub enum Refusal {
     },
     /// Layouts of this width have too few bits of shard, or too many.
     Width,
-    /// The node is not in the ring.
-    Outside,
     /// The registry was started, and can have forgotten leases that last.
     Wait {
         /// For how long it grants nothing new.
         left: Micros,
     },
-    /// The lease has ended, and is never revived.
+    /// The lease is not renewed: it has ended, or another one of its node lasts, or it is none that a registry grants.
     Over,
-    /// The lease begins too far in the future: it was granted by a clock that was ahead.
-    Future,
-    /// The lease lasts for longer than a registry grants.
-    Long,
-    /// Another lease of the node lasts.
-    Taken {
-        /// When the other lease ends.
-        until: Micros,
-    },
     /// All nodes of the ring are leased, or were until two skews ago.
     Full {
         /// How many nodes the ring has.

@@ -6,7 +6,6 @@ use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
 use crate::pg::charset::Encoded;
-use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::clock;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
@@ -134,13 +133,4 @@ pub fn reload() -> bool {
         unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
     }
     has_changed
-}
-
-/// Returns whether a setting is one of the role or the database that this process is connected as, which hides that of the
-/// server also after a reload.
-pub fn is_overridden(setting: &str) -> bool {
-    let select = "SELECT source IN ('global', 'database', 'user', 'database user')
-        FROM pg_settings WHERE name = $1";
-    let ask = || sql::ask::<bool>(select, DecodedText(setting.to_owned()).into());
-    attempt(deadline::REQUEST, ask).is_ok_and(|is_overridden| is_overridden == Some(true))
 }

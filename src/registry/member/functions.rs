@@ -27,7 +27,6 @@ fn leases() -> TableIterator<
         name!(lease_until, Option<TimestampWithTimeZone>),
         name!(time_left, Option<Interval>),
         name!(renewed, Option<TimestampWithTimeZone>),
-        name!(renewals, i32),
         name!(trouble, Option<DecodedText>),
     ),
 > {
@@ -40,7 +39,6 @@ fn leases() -> TableIterator<
             held.and_then(|lease| timestamp(lease.until)),
             held.map(|lease| interval(clock::ahead(lease.until))),
             wanted.slot.and_then(|slot| timestamp(slot.granted_at())),
-            wanted.slot.map_or(0, |slot| slot.renewals().cast_signed()),
             wanted.trouble.map(|trouble| DecodedText(trouble.why)),
         )
     });

@@ -31,7 +31,6 @@ pub const WIDTHS: usize = MAX_SHARD_BITS as usize + 1;
 #[repr(C, align(64))]
 pub struct LeaseSlot {
     state: AtomicU32,
-    renewals: AtomicU32,
     /// The key of the settings by which the registry was found: [`settings::registry_key`].
     registry: AtomicU64,
     node: AtomicU64,
@@ -44,6 +43,7 @@ pub struct LeaseSlot {
 ///
 /// - `widths`: a bit for each width of which sessions need a node.
 /// - `released`: 1 from the release of all leases until a session needs one again.
+/// - `was_auto`: 1 if the server's node was "auto" when the worker read the settings last.
 /// - `registry`: the key of the settings that the worker uses.
 /// - `chosen`: for each width, the slot of the node that the registry chose, plus 1.
 /// - `proposed`: for each width, the number of a lease that was requested, and not answered yet.
@@ -53,6 +53,7 @@ pub struct LeasesHead {
     pub(super) requests: Mailbox,
     widths: AtomicU64,
     released: AtomicU32,
+    was_auto: AtomicU32,
     registry: AtomicU64,
     chosen: [AtomicU32; WIDTHS],
     pub(super) proposed: [AtomicI64; WIDTHS],
@@ -60,7 +61,7 @@ pub struct LeasesHead {
     pub(super) troubles: Note<8_192>,
 }
 
-static STAMP: Stamp = Stamp::new(b'r', 4);
+static STAMP: Stamp = Stamp::new(b'r', 5);
 static LEASES: NamedSegment<LeasesHead> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
 /// The worker that sends requests to the registry.
@@ -151,9 +152,13 @@ impl LeasesHead {
         (0..WIDTHS as u32).filter(move |width| !is_none && widths >> width & 1 == 1)
     }
 
-    /// Forgets what sessions need, until one needs it again.
-    pub fn forget_wanted(&self) {
-        self.widths.store(0, Ordering::Release);
+    /// Forgets what sessions need, until one needs it again, if the server's node was "auto" and is not any more: sessions
+    /// that set it themselves do. **For the worker.**
+    pub fn set_auto(&self, is_auto: bool) {
+        let was_auto = self.was_auto.swap(is_auto.into(), Ordering::Relaxed) != 0;
+        if was_auto && !is_auto {
+            self.widths.store(0, Ordering::Release);
+        }
     }
 
     /// Releases all leases, until a session needs one again. Returns how many there were.
@@ -222,27 +227,15 @@ impl LeaseSlot {
         self.granted.load(Ordering::Relaxed)
     }
 
-    /// Returns how often the lease was renewed.
-    pub fn renewals(&self) -> u32 {
-        self.renewals.load(Ordering::Relaxed)
-    }
-
-    /// Sets the statistics to zero.
-    pub fn reset_statistics(&self) {
-        self.renewals.store(0, Ordering::Relaxed);
-    }
-
     /// Stores a lease that was granted. **For the worker**, when the one before has ended or was released.
     pub fn replace(&self, lease: RingLease) {
         self.number.store(lease.number, Ordering::Relaxed);
-        self.renewals.store(0, Ordering::Relaxed);
         self.granted.store(clock::now(), Ordering::Relaxed);
         self.lease.replace(lease.from, lease.until);
     }
 
     /// Stores the renewed lease. **For the worker.**
     pub fn extend(&self, lease: RingLease) {
-        self.renewals.fetch_add(1, Ordering::Relaxed);
         self.granted.store(clock::now(), Ordering::Relaxed);
         self.lease.extend(lease.from, lease.until);
     }

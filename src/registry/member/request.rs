@@ -56,7 +56,7 @@ pub fn understand(width: u32, demand: RingDemand, text: &str) -> Result<Registry
             RingDemand::Renewal(told) => lease.is_same(told) && lease.until >= told.until,
             RingDemand::End { .. } => return true,
         };
-        is_its_own && lease.from <= lease.until && lease.check(&rules, clock::now()).is_ok()
+        is_its_own && lease.from <= lease.until && lease.is_credible(&rules, clock::now())
     };
     match answer {
         RegistryAnswer::Lease(lease) if !is_possible(lease) => {

@@ -57,11 +57,7 @@ impl Trouble {
                 ),
                 "Use a layout with more bits of shard, or mint.release_leases() on servers that need no node. A node rests for some seconds after its lease.",
             ),
-            Refusal::Outside
-            | Refusal::Over
-            | Refusal::Future
-            | Refusal::Long
-            | Refusal::Taken { .. } => Self::new(
+            Refusal::Over => Self::new(
                 "lease is not renewed by the registry",
                 "Retry the statement: this server requests another node.",
             ),

@@ -9,13 +9,6 @@ pub fn used() -> (usize, usize) {
     (made().map_or(0, |head| head.slots().count()), SLOTS)
 }
 
-/// Sets the statistics of all leases to zero.
-pub fn reset_statistics() {
-    if let Some(head) = made() {
-        head.slots().for_each(LeaseSlot::reset_statistics);
-    }
-}
-
 /// A width of which sessions need a node: the lease that is held, and why the last request failed.
 pub struct WantedNode {
     pub width: u32,
@@ -40,10 +33,10 @@ pub fn wanted() -> Vec<WantedNode> {
 
 /// Returns whether leases are wanted, and no worker requests them that could.
 pub fn lacks_worker() -> bool {
-    let lacks = |requests: bool| !requests && Trouble::of_missing_database().is_none();
     made().is_some_and(|head| {
         grantor::is_there()
             && head.wanted().next().is_some()
-            && lacks(head.requests.is_served_or_started())
+            && !head.requests.is_served_or_started()
+            && Trouble::of_missing_database().is_none()
     })
 }

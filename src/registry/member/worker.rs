@@ -39,18 +39,18 @@ const LONGEST_WAIT: Micros = 5 * SECOND;
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     lifecycle::attach();
     // Before it connects, the setting is that of the server, and of no role or database.
-    let mut is_auto = node() == Node::Auto;
-    let own_database = settings::registry_database();
-    lifecycle::connect(own_database.as_deref().unwrap_or("postgres"));
+    let is_auto = node() == Node::Auto;
+    let database = settings::registry_database();
+    lifecycle::connect(database.as_deref().unwrap_or("postgres"));
     if !lifecycle::begin(&memory().requests) {
         return;
     }
+    memory().set_auto(is_auto);
     on_exit(|| {
         if orphan::is_orphan() {
             end::end_all();
         }
     });
-    let is_overridden = lifecycle::is_overridden("pg_mint.node");
     let mut worker = LeaseWorker::new();
     while !ends() {
         let seen = memory().requests.last();
@@ -60,28 +60,14 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         }
         lifecycle::idle(pause, &memory().requests, seen);
         let has_changed = lifecycle::reload();
-        if has_changed && !is_overridden {
-            let was_auto = std::mem::replace(&mut is_auto, node() == Node::Auto);
-            if was_auto && !is_auto {
-                // Sessions that set it themselves need a node again.
-                memory().forget_wanted();
-                worker.release_all();
-            }
-        }
         if worker.key != settings::registry_key() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
-            if settings::registry_database() != own_database && !ends() {
-                return hand_over();
-            }
-            worker.remote.disconnect();
-            worker = LeaseWorker::new();
         }
-        // The next worker reads a setting of the server that this one cannot see.
-        if has_changed && is_overridden || lifecycle::is_database_wanted() {
+        // The next worker reads the server's settings, which those of this database can hide.
+        if has_changed && !ends() || lifecycle::is_database_wanted() {
             return hand_over();
         }
-        memory().publish_settings();
     }
     // After a clean end others get the nodes at once.
     worker.release_all();
@@ -220,7 +206,7 @@ impl LeaseWorker {
             && let Some(lease) = slot.held()
         {
             // A lease that is over, or of a clock that was wrong, is dropped unheard.
-            if lease.check(&RULES, clock::now()).is_ok() {
+            if lease.is_credible(&RULES, clock::now()) {
                 match self.ask(width, RingDemand::Renewal(lease))? {
                     RegistryAnswer::Lease(renewed) => {
                         slot.extend(renewed);

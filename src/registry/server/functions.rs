@@ -9,7 +9,7 @@ use crate::pg::worker::visitor;
 use crate::registry::protocol::{
     self, MemberRequest, PROTOCOL, RegistryAnswer, RegistryReply, UnreadableMessage,
 };
-use crate::registry::server::{commit_deadline, state};
+use crate::registry::server::state;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
 
@@ -28,7 +28,7 @@ fn registry_request(request: JsonArgument) -> JsonText {
         detail: "The registry is on a standby server.",
         hint: "Lead the foreign server to the primary server, or promote this one.",
     });
-    commit_deadline::refuse_block(c"mint.registry_request()");
+    visitor::refuse_block(c"mint.registry_request()");
     if !transaction::sees_commits() {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -48,7 +48,7 @@ fn registry_request(request: JsonArgument) -> JsonText {
         Ok(lease) => RegistryAnswer::Lease(lease),
         Err(refusal) => RegistryAnswer::Refusal(refusal),
     };
-    commit_deadline::commit_within(COMMIT_WITHIN);
+    visitor::commit_within(COMMIT_WITHIN);
     visitor::leave_when_stopping();
     JsonText(protocol::write(&RegistryReply { answer }))
 }

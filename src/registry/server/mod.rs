@@ -1,6 +1,5 @@
 //! The registry of nodes: what members request, and what it grants.
 
-pub mod commit_deadline;
 pub mod functions;
 pub mod memory;
 pub mod state;

@@ -9,11 +9,12 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
 use crate::pg::error::{impossible, report};
 use crate::pg::machine::{clock, random, server};
+use crate::pg::worker::transaction::one_line;
 use crate::registry::protocol::MemberRequest;
 use crate::registry::server::memory;
 use mint_core::registry::ring::{
-    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRow,
-    RingRules, RingState,
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRequest,
+    RingRow, RingRules, RingState,
 };
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::spi::SpiClient;
@@ -86,11 +87,8 @@ impl OpenRegistry<'_, '_> {
 
     /// Answers alone.
     fn answer(&mut self) -> Result<RingLease, Refusal> {
-        self.rows(
-            "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE",
-            &[],
-            |_| (),
-        );
+        let lock = "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE";
+        self.rows(lock, &[], |_| ());
         let mut state = self.load();
         let mut kept = memory::get();
         let before = state.serial;
@@ -165,13 +163,7 @@ impl OpenRegistry<'_, '_> {
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "two fields of RingState")]
-    fn load_registry(
-        &mut self,
-    ) -> Option<(
-        Option<RegistryRun>,
-        BTreeMap<u32, mint_core::registry::ring::RingPosition>,
-    )> {
+    fn load_registry(&mut self) -> Option<(Option<RegistryRun>, BTreeMap<u32, RingPosition>)> {
         let select = "SELECT run, rings FROM mint.registry WHERE place = $1";
         let read = |row: &Row<'_>| (row.get(1).map(parsed), parsed(row.need(2)));
         self.rows(select, &[text(place())], read).pop()
@@ -235,7 +227,7 @@ impl OpenRegistry<'_, '_> {
             self.width(),
             lease.node.cast_signed().into(),
             lease.number.into(),
-            text(printable(&self.request.holder)),
+            text(one_line(&self.request.holder)),
             timestamp_saturating(lease.from).into(),
             timestamp_saturating(lease.until).into(),
             writes.into(),
@@ -263,23 +255,6 @@ fn refuse_missing() -> ! {
     )
     .hint("Use mint.registry_create() in that database, or correct the foreign server.")
     .raise()
-}
-
-/// Returns a name as views, messages and logs can show it: on one line, in its own order, and not long.
-fn printable(name: &str) -> String {
-    const MOST: usize = 100;
-    let is_plain = |sign: char| {
-        let reorders = matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        !sign.is_control() && !reorders && !matches!(sign, '\u{2028}' | '\u{2029}')
-    };
-    let mut shown = String::new();
-    for sign in name.chars().take(MOST) {
-        match is_plain(sign) {
-            true => shown.push(sign),
-            false => shown.extend(sign.escape_default()),
-        }
-    }
-    shown.chars().take(MOST).collect()
 }
 
 fn text(text: String) -> DatumWithOid<'static> {

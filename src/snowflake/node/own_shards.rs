@@ -5,7 +5,7 @@ use crate::pg::backend::guc::{ParsedGuc, define_parsed};
 use crate::pg::backend::local::Cached;
 use crate::pg::error::{impossible, sentence};
 use crate::snowflake::node::grantor;
-use mint_core::parse_nodes;
+use mint_core::parse_shards;
 use pgrx::{GucContext, GucSetting};
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -67,7 +67,7 @@ impl ParsedGuc for OwnShards {
         if text.trim().eq_ignore_ascii_case("all") {
             return Ok(Self(vec![0..=u64::MAX]));
         }
-        parse_nodes(text)
+        parse_shards(text)
             .map(Self)
             .map_err(|error| sentence(&error.to_string()))
     }

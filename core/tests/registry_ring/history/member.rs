@@ -45,7 +45,7 @@ impl History {
         let clock = self.now + self.members[index].ahead;
         if self.members[index]
             .lease
-            .is_some_and(|lease| lease.check(&self.rules, clock).is_err())
+            .is_some_and(|lease| !lease.is_credible(&self.rules, clock))
         {
             self.drop_lease(index);
         }
@@ -116,7 +116,7 @@ impl History {
             _ => return,
         };
         match answer {
-            Ok(lease) if lease.check(&self.rules, clock).is_ok() => {
+            Ok(lease) if lease.is_credible(&self.rules, clock) => {
                 let until = held.map_or(lease.until, |held| held.until.max(lease.until));
                 let lease = RingLease { until, ..lease };
                 member.lease = Some(lease);

@@ -47,7 +47,7 @@ fn each_member_mints_as_a_node_of_its_own() {
     let next = |node: i64| 4096 + (node - 4096 + 1) % 4096;
     assert_eq!(nodes, [nodes[0], next(nodes[0]), next(next(nodes[0]))]);
     let shown: String = members[0].connect("postgres").one(
-        "SELECT format('%s: %s, %s', node_bits, node, renewals >= 2 AND trouble IS NULL AND time_left BETWEEN '15 s' AND '30 s')
+        "SELECT format('%s: %s, %s', node_bits, node, renewed > lease_from + interval '15 s' AND trouble IS NULL AND time_left BETWEEN '15 s' AND '30 s')
          FROM mint.leases",
     );
     assert_eq!(shown, format!("13: {}, t", nodes[0]));

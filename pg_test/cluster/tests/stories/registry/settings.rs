@@ -129,6 +129,9 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     let mut session = member.connect("other");
     let id = member.until_minted(|| session.try_one(NEXT));
     assert!(shard(&mut session, id) >= 4096);
+    // The worker's own database hides the change from it.
+    set(&mut session, "pg_mint.node", "25");
+    assert_released(&registry);
 }
 
 /// ALTER SYSTEM RESET of the registry, and not of `auto`: no session mints as a node that is not leased any more.
@@ -250,18 +253,16 @@ fn a_lease_outlasts_a_change_of_how_its_registry_is_reached() {
     let ada = registry.auto("ada");
     let mut ids = vec![first_id(&ada, NEXT).0];
     let mut session = ada.connect("postgres");
-    for (change, renewed) in [
-        ("ALTER SERVER registry OPTIONS (SET connect_timeout '4')", 1),
-        (
-            "ALTER USER MAPPING FOR postgres SERVER registry OPTIONS (SET user 'second')",
-            2,
-        ),
+    for change in [
+        "ALTER SERVER registry OPTIONS (SET connect_timeout '4')",
+        "ALTER USER MAPPING FOR postgres SERVER registry OPTIONS (SET user 'second')",
     ] {
         session.run(change);
+        let changed: String = session.one("SELECT clock_timestamp()::text");
         let begun = Instant::now();
         ada.until("the lease is renewed", || {
             ids.push(session.one(NEXT));
-            session.one::<i32>("SELECT renewals FROM mint.leases") == renewed
+            session.one(&format!("SELECT renewed > '{changed}' FROM mint.leases"))
         });
         assert!(begun.elapsed() < Duration::from_secs(5));
     }
