@@ -1258,17 +1258,17 @@ REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
 CREATE FUNCTION mint.registry_place() RETURNS text
     STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'registry_place_wrapper';
 COMMENT ON FUNCTION mint.registry_place() IS 'Internal: returns where the rows of the registry of this database belong';
-
 CREATE TABLE mint.registry (place text PRIMARY KEY DEFAULT mint.registry_place(), run jsonb, rings jsonb NOT NULL DEFAULT '{}');
 COMMENT ON TABLE mint.registry IS 'State of the registry of this database, one row for each place that it was at';
 
 CREATE TABLE mint.registry_leases (
-    place text DEFAULT mint.registry_place(), node_bits integer CHECK (node_bits BETWEEN 8 AND 31), node bigint CHECK (node >= 0),
-    number bigint NOT NULL DEFAULT 0, holder text NOT NULL DEFAULT '', lease_from timestamptz NOT NULL DEFAULT clock_timestamp(),
-    lease_until timestamptz NOT NULL, writes bigint NOT NULL DEFAULT 1, PRIMARY KEY (place, node_bits, node)
+    place text DEFAULT mint.registry_place(),
+    node_bits integer CHECK (node_bits OPERATOR(pg_catalog.>=) 8 AND node_bits OPERATOR(pg_catalog.<=) 31),
+    node bigint, number bigint NOT NULL DEFAULT 0, holder text NOT NULL DEFAULT '',
+    lease_from timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), lease_until timestamptz NOT NULL,
+    writes bigint NOT NULL DEFAULT 1, PRIMARY KEY (place, node_bits, node)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE mint.registry_leases IS 'Leases of nodes that this registry has granted; one until infinity keeps its node out';
-
 SELECT pg_catalog.pg_extension_config_dump('mint.registry'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('mint.registry_leases'::pg_catalog.regclass, ''::pg_catalog.text);
 
@@ -1286,12 +1286,15 @@ COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Answers a request of a memb
 REVOKE ALL ON FUNCTION mint.registry_request(jsonb) FROM PUBLIC;
 
 DO LANGUAGE plpgsql $mint$
+DECLARE
+    owned pg_catalog.text;
 BEGIN
-    EXECUTE (SELECT pg_catalog.format('ALTER TABLE mint.registry OWNER TO %1$I; ALTER TABLE mint.registry_leases OWNER TO %1$I;'
+    SELECT pg_catalog.format('ALTER TABLE mint.registry OWNER TO %1$I; ALTER TABLE mint.registry_leases OWNER TO %1$I;'
         'GRANT SELECT, INSERT, UPDATE, DELETE ON mint.registry, mint.registry_leases TO pg_database_owner, %2$I;'
         'ALTER FUNCTION mint.registry_request(jsonb) OWNER TO %2$I',
-        pg_catalog.pg_get_userbyid(10::pg_catalog.oid), pg_catalog.pg_get_userbyid(e.extowner))
-    FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name);
+        pg_catalog.pg_get_userbyid(10::pg_catalog.oid), pg_catalog.pg_get_userbyid(e.extowner)) INTO owned
+    FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name;
+    EXECUTE owned;
 END
 $mint$;
 GRANT SELECT ON mint.registry, mint.registry_leases TO pg_monitor;

@@ -16,7 +16,7 @@ pub struct ShardsError(String);
 pub fn parse_shards(text: &str) -> Result<Vec<RangeInclusive<u64>>, ShardsError> {
     let number = |text: &str| {
         let digits = text.trim().bytes().all(|byte| byte.is_ascii_digit());
-        // No larger than a bigint. An empty text is no number, and digits have no sign before them.
+        // No larger than a bigint. Without digits there is none.
         let number = digits.then(|| text.trim().parse::<i64>().ok()).flatten();
         number.map(i64::cast_unsigned)
     };

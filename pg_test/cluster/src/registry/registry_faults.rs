@@ -236,7 +236,7 @@ fn restore(fleet: &mut Fleet, clock: &str) {
     }
 }
 
-/// New connections reach the copy, and those of the first half of the members are made anew.
+/// New connections reach the copy, and those of the first half of the members are made again.
 fn split(fleet: &mut Fleet) {
     let copy = fleet.registry.server.copied("a copy of the registry");
     grant_more(fleet);

@@ -54,7 +54,7 @@ fn assert_minting(session: &mut Session, how: &str) {
     );
 }
 
-/// Asserts that this registry is there, and waits, as it may have forgotten leases; and whose its function is.
+/// Asserts that this registry is there, and waits, as it can have forgotten leases; and whose its function is.
 #[track_caller]
 pub fn assert_registry(superuser: &mut Session, owner: &str, how: &str) {
     let answer = request(superuser, 10, r#"{"grant": 1}"#);

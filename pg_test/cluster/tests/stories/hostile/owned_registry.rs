@@ -58,7 +58,7 @@ fn an_owner_puts_no_code_on_the_tables_of_the_registry() {
     assert_harmless(&server, "dana");
 }
 
-/// The function of the registry is the installer's, who may grant it. Whatever is set for it, it runs with the installer's rights.
+/// The function of the registry is the installer's, who can grant it. Whatever is set for it, it runs with the installer's rights.
 #[test]
 fn a_changed_function_of_the_registry_gains_nothing() {
     let (server, mut dana) = owner("an owner's registry", "dana");
@@ -82,7 +82,7 @@ fn a_changed_function_of_the_registry_gains_nothing() {
             "ALTER FUNCTION mint.registry_request(jsonb) {change}"
         ));
         for session in [&mut member, &mut session] {
-            // It may fail, for want of rights.
+            // It can fail, for want of rights.
             let request = mint_cluster::registry::members::request_sql(13, r#"{"grant": 1}"#);
             let _ = session.try_run(&format!("SELECT {request}"));
         }

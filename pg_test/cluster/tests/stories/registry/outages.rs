@@ -49,7 +49,7 @@ fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
     );
     registry.server.start_again();
     let begun = Instant::now();
-    let told = refused_for(&ben, NEXT, "egistry grants no new leases for another");
+    let told = refused_for(&ben, NEXT, "grants no new leases for another");
     assert!(told.hint.contains("Retry after that time"), "{told}");
     for member in [&ada, &ben] {
         ids.push(first_id(member, NEXT).0);
@@ -195,7 +195,7 @@ fn the_extension_is_dropped_under_load() {
         session.run("GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO member");
         refused_for(&members[1], NEXT, "is not a registry of nodes");
         session.run("SELECT mint.registry_create()");
-        refused_for(&members[1], NEXT, "egistry grants no new leases");
+        refused_for(&members[1], NEXT, "grants no new leases");
         registry.end_wait();
         for member in &members {
             first_id(member, NEXT);

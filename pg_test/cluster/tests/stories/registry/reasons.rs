@@ -131,7 +131,9 @@ fn a_login_that_keeps_locks_holds_up_nobody() {
             ids.push(session.one(NEXT));
             thread::sleep(Duration::from_millis(50));
         }
-        assert!(session.one("SELECT renewed > lease_from + interval '5 s' FROM mint.leases"));
+        assert!(
+            session.one::<bool>("SELECT renewed > lease_from + interval '5 s' FROM mint.leases")
+        );
         first_id(&registry.auto("ben"), NEXT);
     });
     mint_cluster::assert_ascending(&ids);

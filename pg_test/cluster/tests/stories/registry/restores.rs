@@ -1,4 +1,4 @@
-//! Registries that forget: promoted, restored from files or dumps, moved, or restored over themselves. Each waits, goes on
+//! Registries that forget: promoted, restored from files or dumps, moved, or restored over themselves. Each waits, continues
 //! elsewhere in its ring, and renews what members have.
 
 use super::shard;
@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-const WAITS: &str = "egistry grants no new leases for another";
+const WAITS: &str = "grants no new leases for another";
 
 /// What must be so after any change of a registry that had granted nodes before: two members keep them, a newcomer waits, and
 /// gets a node that is far away.
@@ -217,7 +217,7 @@ fn a_registry_that_is_its_own_member_is_recovered_to_a_time_before_grants() {
     registry.move_to(recovered);
     let begun = Instant::now();
     assert_continues(&registry, [&ada, &ben], begun);
-    // Its ids go on, as another node.
+    // Its ids continue, as another node.
     let old = {
         let first = ids[0][0];
         shard(&mut registry.connect(), first)

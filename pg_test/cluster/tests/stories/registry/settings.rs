@@ -59,7 +59,7 @@ fn shards_of_others_are_refused() {
     set(&mut session, "pg_mint.own_shards", "'all'");
     session.one::<i64>("SELECT snowflake_next_id(6)");
     refused(&mut session, &lease.to_string(), "from 0 to 4095");
-    // What a session has listed before is asked anew.
+    // What a session has listed before is asked again.
     set(&mut session, "pg_mint.own_shards", "''");
     refused(&mut session, "5", LIST);
     // Without a registry, a shard is not checked.

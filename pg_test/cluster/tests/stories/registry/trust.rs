@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-const NOT_REQUESTED: &str = "esponse of the registry is a lease that was not requested";
+const NOT_REQUESTED: &str = "of the registry is a lease that was not requested";
 const INVALID: &str = "nvalid response from the registry";
 
 /// Lies of a registry about the answer that it would give: what it changes, to what, and what the member says of that.

@@ -109,7 +109,7 @@ fn members_wait_for_a_registry_that_is_away_for_minutes() {
         ids.extend(&outage_of.ids);
     }
     registry.server.start_again();
-    refused_for(&members[1], NEXT, "egistry grants no new leases");
+    refused_for(&members[1], NEXT, "grants no new leases");
     registry.end_wait();
     for (member, ids) in members.iter().zip(&mut ids) {
         let (id, after) = first_id(member, NEXT);
