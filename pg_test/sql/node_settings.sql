@@ -33,13 +33,13 @@ SELECT snowflake_next('twitter');
 SET pg_mint.node = -2;
 RESET pg_mint.node;
 SELECT snowflake_own_shard();
-SET pg_mint.nodes = '1';
-ALTER SYSTEM SET pg_mint.nodes = '5, 100-163,7';
-ALTER SYSTEM SET pg_mint.nodes = '5, 100-';
-ALTER SYSTEM SET pg_mint.nodes = '163-100';
-ALTER SYSTEM SET pg_mint.nodes = '1-5, 5';
-ALTER SYSTEM SET pg_mint.nodes = '99999999999999999999';
-ALTER SYSTEM RESET pg_mint.nodes;
+SET pg_mint.own_shards = '1';
+ALTER SYSTEM SET pg_mint.own_shards = '5, 100-163,7';
+ALTER SYSTEM SET pg_mint.own_shards = '5, 100-';
+ALTER SYSTEM SET pg_mint.own_shards = '163-100';
+ALTER SYSTEM SET pg_mint.own_shards = 'all, 5';
+ALTER SYSTEM SET pg_mint.own_shards = '99999999999999999999';
+ALTER SYSTEM RESET pg_mint.own_shards;
 SELECT mint.release_leases();
 
 -- Nodes of parts.
