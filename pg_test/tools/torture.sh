@@ -5,10 +5,8 @@
 #
 # Three kinds of servers take turns. TORTURE=faults runs single servers only, TORTURE=tenants those with
 # tenants that use up what they share with their neighbors (oids, lanes, segments, sections, ceilings: one
-# kind of them), and TORTURE=fleet a registry of nodes with six members (two with any node, two with a number,
-# two with an assigned node), which prints at the end for how long members of each kind got no id: a cycle of
-# all faults takes about twenty minutes. It takes root for copies of disks. MINT_LEASE=30 has leases of 30 s
-# and not of 10.
+# kind of them), and TORTURE=fleet a registry of nodes with its members, which prints at the end for how long they
+# got no id after each fault: a cycle of all takes about twenty minutes. It takes root for copies of disks.
 # HA=1 runs clusters of three servers under Patroni instead, with a fixed node and with leased ones in turn, and prints how
 # many ids were issued twice, by whom, and for how long there were none: all faults of both take half an hour. It takes
 # root, for network namespaces.
