@@ -52,7 +52,6 @@ impl RingRules {
             Some(kept) if !self.is_start(state, Some(kept), run, clocks) => kept,
             _ => Self::start(state, run, clocks),
         };
-        let before = state.serial;
         let answer = match request.demand {
             RingDemand::Grant(number) => match state.repeated(number, self, clocks.wall) {
                 Some(lease) => Ok(lease),
@@ -63,14 +62,13 @@ impl RingRules {
             RingDemand::Renewal(lease) => self.renew(state, &ring, lease, clocks.wall),
             RingDemand::End { lease, used } => state.end(lease, used),
         };
-        let writes = state.serial.saturating_sub(before);
-        kept.serial = kept.serial.saturating_add(writes);
+        kept.serial = state.serial;
         *memory = Some(kept);
         answer
     }
 
     /// Returns whether the registry can have forgotten leases since its last answer: it is another run, or its rows
-    /// were written less often than its memory says, or its clock was set.
+    /// were not written as often as its memory says, or its clock was set.
     #[must_use]
     pub fn is_start(
         &self,
@@ -81,7 +79,7 @@ impl RingRules {
     ) -> bool {
         let is_known = |kept: RingMemory| {
             let moved = clocks.offset().saturating_sub(kept.offset);
-            kept.serial <= state.serial && moved.saturating_abs() <= self.skew
+            kept.serial == state.serial && moved.saturating_abs() <= self.skew
         };
         state.run != Some(run) || !memory.is_some_and(is_known)
     }

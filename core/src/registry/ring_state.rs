@@ -96,8 +96,8 @@ pub struct RingRow {
 /// What a registry keeps in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RingState {
-    /// The sum of [`RingRow::writes`] of the rows of all widths. So tables that were restored over themselves have a
-    /// lower one.
+    /// The sum of [`RingRow::writes`] of the rows of all widths. So tables that were restored over themselves have
+    /// another one.
     pub serial: i64,
     /// The run that wrote last; none of a new registry.
     pub run: Option<RegistryRun>,
@@ -113,8 +113,7 @@ pub struct RingState {
 pub struct RingMemory {
     /// When the wait began, by the clock since boot.
     pub began: Micros,
-    /// What [`RingState::serial`] must be at least: its value at the start, and one more for each row that was
-    /// written and committed since.
+    /// What [`RingState::serial`] must be: its value at the last answer, and one more for each plain renewal since.
     pub serial: i64,
     /// The time at the start less the clock since boot.
     pub offset: Micros,

@@ -16,6 +16,7 @@ use mint_core::Micros;
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::SpiClient;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
+use std::env;
 
 /// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
@@ -85,6 +86,14 @@ pub struct Remote {
 impl Remote {
     /// Returns a connection that is not made yet, with a name that no other has.
     pub fn new(name: String, role: Option<String>) -> Self {
+        // One host of several that is silent must not hide the others. dblink heeds the time on PostgreSQL 15, and from 16 on
+        // only the order.
+        for (name, value) in [("PGCONNECT_TIMEOUT", "2"), ("PGLOADBALANCEHOSTS", "random")] {
+            if env::var_os(name).is_none() {
+                // SAFETY: processes of the server have one thread, and this one is a worker.
+                unsafe { env::set_var(name, value) };
+            }
+        }
         Self {
             name,
             role,

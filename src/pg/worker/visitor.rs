@@ -2,12 +2,13 @@
 //! locks that others wait for.
 
 use crate::pg::backend::local::Local;
+use crate::pg::error::report;
 use crate::pg::machine::server;
 use crate::pg::ports::{
     IsTransactionState, RegisterTimeout, disable_timeout, enable_timeout_after,
     enable_timeout_every, get_timeout_active,
 };
-use pgrx::{PgXactCallbackEvent, pg_sys, register_xact_callback};
+use pgrx::{PgSqlErrorCode as Code, PgXactCallbackEvent, pg_sys, register_xact_callback};
 use std::ffi::{CStr, c_int};
 
 /// The timer by which this session looks whether the server is being shut down, once it has one.
@@ -38,7 +39,16 @@ pub fn commit_within(millis: c_int) {
         .unwrap_or_else(|| unsafe { RegisterTimeout(FREE, terminate) });
     DEADLINE.set(Some(timer));
     // What a commit waits for, such as a synchronous standby, is not the client's to delay.
-    register_xact_callback(PgXactCallbackEvent::PreCommit, end_deadline);
+    register_xact_callback(PgXactCallbackEvent::PreCommit, || {
+        // SAFETY: reads a number of the transaction's.
+        if unsafe { pg_sys::MyXactFlags }.unsigned_abs() & pg_sys::XACT_FLAGS_ACCESSEDTEMPNAMESPACE
+            != 0
+        {
+            let message = "cannot hold locks that others wait for while temporary objects are used";
+            report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message).raise();
+        }
+        end_deadline();
+    });
     register_xact_callback(PgXactCallbackEvent::Abort, end_deadline);
     // SAFETY: the timer is registered.
     unsafe { enable_timeout_after(timer, millis) };

@@ -74,7 +74,7 @@ impl Trouble {
                 "Check that the registry is running, and the network between the servers."
             }
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE => {
-                "Grant EXECUTE on function mint.registry_request(jsonb) to the role that connects, and USAGE on the foreign server to the owner of the server."
+                "Grant EXECUTE on function mint.registry_request(jsonb) to the role that connects, all on the registry's tables to the owner of the function, and USAGE on the foreign server to its own owner."
             }
             Code::ERRCODE_UNDEFINED_FUNCTION => {
                 "Use ALTER EXTENSION pg_mint UPDATE in the database of the registry."

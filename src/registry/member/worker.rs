@@ -30,8 +30,6 @@ const RULES: RingRules = RingRules::STANDARD;
 const MIN_RETRY: Micros = 50_000;
 /// How long the worker waits after a failure, and the longest time in which a change of settings can go unnoticed.
 const SECOND: Micros = 1_000_000;
-/// How long the worker waits at most where the registry grants nothing yet.
-const LONGEST_WAIT: Micros = 5 * SECOND;
 
 /// Runs the worker: its entry point, by the name in [`WORKER`].
 #[pg_guard]
@@ -202,12 +200,16 @@ impl LeaseWorker {
     /// Why there is none, and for how long the registry is not asked again.
     fn obtain(&mut self, width: u32) -> Result<(), (Trouble, Micros)> {
         let head = memory();
+        let failed = |failure| (Trouble::of_failure(failure), SECOND);
         if let Some(slot) = head.chosen(width)
             && let Some(lease) = slot.held()
         {
             // A lease that is over, or of a clock that was wrong, is dropped unheard.
             if lease.is_credible(&RULES, clock::now()) {
-                match self.ask(width, RingDemand::Renewal(lease))? {
+                match self
+                    .ask(width, RingDemand::Renewal(lease))
+                    .map_err(failed)?
+                {
                     RegistryAnswer::Lease(renewed) => {
                         slot.extend(renewed);
                         return Ok(());
@@ -228,7 +230,7 @@ impl LeaseWorker {
             proposed.store(number, Ordering::Relaxed);
         }
         let number = proposed.load(Ordering::Relaxed);
-        match self.ask(width, RingDemand::Grant(number))? {
+        match self.ask(width, RingDemand::Grant(number)).map_err(failed)? {
             RegistryAnswer::Lease(lease) => {
                 let Some(slot) = head.slot_for(width, lease.node) else {
                     let why = "all 1024 lease slots have been used since the server was started";
@@ -241,7 +243,7 @@ impl LeaseWorker {
             }
             RegistryAnswer::Refusal(why) => {
                 let pause = match why {
-                    Refusal::Wait { left } => left.clamp(MIN_RETRY, LONGEST_WAIT),
+                    Refusal::Wait { left } => left.clamp(MIN_RETRY, SECOND),
                     _ => SECOND,
                 };
                 Err((Trouble::of_refusal(width, why), pause))
@@ -249,12 +251,7 @@ impl LeaseWorker {
         }
     }
 
-    fn ask(&mut self, width: u32, demand: RingDemand) -> Result<RegistryAnswer, (Trouble, Micros)> {
-        let answer = self.try_ask(width, demand);
-        answer.map_err(|failure| (Trouble::of_failure(failure), SECOND))
-    }
-
-    fn try_ask(&mut self, width: u32, demand: RingDemand) -> Result<RegistryAnswer, Failure> {
+    fn ask(&mut self, width: u32, demand: RingDemand) -> Result<RegistryAnswer, Failure> {
         let server = self.registry.as_deref().ok_or_else(|| {
             Failure::local("parameter \"pg_mint.registry\" is not set".to_owned())
         })?;
@@ -276,7 +273,7 @@ impl LeaseWorker {
                 && is_heard
                 && is_of_registry
             {
-                is_heard = self.try_ask(width, RingDemand::End { lease, used }).is_ok();
+                is_heard = self.ask(width, RingDemand::End { lease, used }).is_ok();
             }
         }
         (0..WIDTHS as u32).for_each(|width| head.choose(width, None));

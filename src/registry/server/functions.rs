@@ -16,9 +16,8 @@ use pgrx::prelude::*;
 /// Answers a request of a member: for a lease, its renewal or its end. See [`protocol`]. **For members, not for people.**
 ///
 /// # Errors
-/// 25006 on a standby, 25001 in a transaction block, 0A000 at another isolation level than READ COMMITTED and of a protocol that
-/// the registry does not know, 22023 when it cannot read the request, 55000 where there is no registry, 55P03 when a lock is
-/// held for long.
+/// 25006 on a standby, 25001 in a transaction block, 0A000 at another isolation level than READ COMMITTED and of an unknown
+/// protocol, 22023 of a request that cannot be read, 55000 where there is no registry, 55P03 when a lock is held.
 #[pg_extern(sql = false)]
 fn registry_request(request: JsonArgument) -> JsonText {
     /// Milliseconds. Others wait for the locks from the answer to the commit.
@@ -44,10 +43,8 @@ fn registry_request(request: JsonArgument) -> JsonText {
     }
     let request: MemberRequest =
         protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
-    let answer = match state::answer(&request) {
-        Ok(lease) => RegistryAnswer::Lease(lease),
-        Err(refusal) => RegistryAnswer::Refusal(refusal),
-    };
+    let answer = state::answer(&request);
+    let answer = answer.map_or_else(RegistryAnswer::Refusal, RegistryAnswer::Lease);
     visitor::commit_within(COMMIT_WITHIN);
     visitor::leave_when_stopping();
     JsonText(protocol::write(&RegistryReply { answer }))

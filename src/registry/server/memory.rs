@@ -39,13 +39,9 @@ static REGISTRIES_MEMORY: NamedSegment<RegistriesHead> =
         head.run.store(random::bits().cast_signed(), Relaxed);
     });
 
-/// What the commit of this transaction is to keep.
-#[derive(Clone, Copy)]
-enum Pending {
-    Whole(RingMemory),
-    /// One more row was written.
-    Renewal,
-}
+/// What the commit of this transaction is to keep: all, and how many rows it has renewed plainly since.
+#[derive(Clone, Copy, Default)]
+struct Pending(Option<RingMemory>, i64);
 
 static PENDING: Local<Option<Pending>> = Local::new(None);
 
@@ -75,31 +71,34 @@ fn with_slot<T>(work: impl FnOnce(&RegistrySlot) -> T) -> Option<T> {
 
 /// Returns what is kept of the registry of this database.
 pub fn get() -> Option<RingMemory> {
-    with_slot(|slot| RingMemory {
-        began: slot.began.load(Relaxed),
-        serial: slot.serial.load(Relaxed),
-        offset: slot.offset.load(Relaxed),
-    })
+    let Pending(whole, renewals) = PENDING.get().unwrap_or_default();
+    let committed = || {
+        with_slot(|slot| RingMemory {
+            began: slot.began.load(Relaxed),
+            serial: slot.serial.load(Relaxed),
+            offset: slot.offset.load(Relaxed),
+        })
+    };
+    let kept = whole.or_else(committed)?;
+    let serial = kept.serial.saturating_add(renewals);
+    Some(RingMemory { serial, ..kept })
 }
 
-/// Returns for how long the registry of this database grants nothing new, if it was asked since the server started. For
-/// showing.
+/// Returns for how long the registry of this database grants nothing new, if it was asked since the server started.
 pub fn wait_left() -> Option<Micros> {
-    let made = REGISTRIES_MEMORY.made()?;
-    let database = extension::database();
-    let mut slots = made.head.slots.iter();
-    let own = slots.find(|slot| slot.database.load(Relaxed) == database)?;
-    Some(own.began.load(Relaxed) + RingRules::STANDARD.wait - clock::up())
+    REGISTRIES_MEMORY.made()?;
+    Some(get()?.began + RingRules::STANDARD.wait - clock::up())
 }
 
 /// Keeps the memory if this transaction commits, before its locks are released.
 pub fn keep(memory: RingMemory) {
-    keep_at_commit(Pending::Whole(memory));
+    keep_at_commit(Pending(Some(memory), 0));
 }
 
-/// Counts a row that was written, if this transaction commits.
+/// Counts a row that was renewed plainly, if this transaction commits.
 pub fn keep_renewal() {
-    keep_at_commit(Pending::Renewal);
+    let Pending(whole, renewals) = PENDING.get().unwrap_or_default();
+    keep_at_commit(Pending(whole, renewals.saturating_add(1)));
 }
 
 fn keep_at_commit(pending: Pending) {
@@ -110,11 +109,12 @@ fn keep_at_commit(pending: Pending) {
 }
 
 fn store() {
+    let kept = get();
     match PENDING.replace(None) {
-        Some(Pending::Whole(memory)) => store_whole(memory),
-        Some(Pending::Renewal) => {
+        Some(Pending(Some(_), _)) => kept.map_or((), store_whole),
+        Some(Pending(None, renewals)) => {
             with_slot(|slot| {
-                slot.serial.fetch_add(1, Relaxed);
+                slot.serial.fetch_add(renewals, Relaxed);
                 slot.used.store(clock::up(), Relaxed);
             });
         }

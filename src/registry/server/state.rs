@@ -13,8 +13,8 @@ use crate::pg::worker::transaction::one_line;
 use crate::registry::protocol::MemberRequest;
 use crate::registry::server::memory;
 use mint_core::registry::ring::{
-    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRequest,
-    RingRow, RingRules, RingState,
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRow,
+    RingRules, RingState,
 };
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::spi::SpiClient;
@@ -43,9 +43,13 @@ pub fn place() -> String {
 /// # Errors
 /// Why the registry grants nothing; where it cannot decide, it raises an error.
 pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
-    // Members ask again, so a request does not queue behind a lock for long.
+    // Members ask again, so a request does not queue behind a lock for long, nor at all where the whole fleet waits.
+    let (timeout, wait) = match (request.ring.demand, memory::wait_left()) {
+        (RingDemand::Grant(_), Some(left @ 1..)) => (c"1ms", Some(Refusal::Wait { left })),
+        _ => (c"800ms", None),
+    };
     let in_time = || {
-        guc::with(&[(c"lock_timeout", c"800ms")], || {
+        guc::with(&[(c"lock_timeout", timeout)], || {
             tables::with(["registry", "registry_leases"], |client, [_, leases]| {
                 let run = memory::run(leases);
                 let mut registry = OpenRegistry {
@@ -60,7 +64,9 @@ pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
         })
     };
     PgTryBuilder::new(AssertUnwindSafe(in_time))
-        .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
+        .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| {
+            Err(wait.unwrap_or_else(|| refuse_busy()))
+        })
         .execute()
 }
 
@@ -68,7 +74,7 @@ pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
 fn refuse_busy() -> ! {
     report(Code::ERRCODE_LOCK_NOT_AVAILABLE, "registry is busy")
         .detail("Another transaction has locked its tables, or rows of them.")
-        .hint("End the transactions of other sessions that use \"mint.registry_leases\".")
+        .hint("End the transactions of other sessions that use \"mint.registry_leases\", or check the synchronous standby that they wait for.")
         .raise()
 }
 
@@ -81,10 +87,6 @@ fn clocks() -> RingClocks {
 }
 
 impl OpenRegistry<'_, '_> {
-    fn ring(&self) -> &RingRequest {
-        &self.request.ring
-    }
-
     /// Answers alone.
     fn answer(&mut self) -> Result<RingLease, Refusal> {
         let lock = "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE";
@@ -92,8 +94,8 @@ impl OpenRegistry<'_, '_> {
         let mut state = self.load();
         let mut kept = memory::get();
         let before = state.serial;
-        let (run, random) = (self.run, random::bits());
-        let answer = RULES.answer(&mut state, &mut kept, run, self.ring(), clocks(), random);
+        let (run, ring, random) = (self.run, &self.request.ring, random::bits());
+        let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks(), random);
         if let Ok(lease) = &answer
             && state.serial != before
             && let Some(row) = state.rows.get(&lease.node)
@@ -115,14 +117,14 @@ impl OpenRegistry<'_, '_> {
 
     /// Renews a lease that needs no other row, and locks its row alone; none if it is not such a one.
     fn renew_plainly(&mut self) -> Option<RingLease> {
-        let RingDemand::Renewal(RingLease { node, .. }) = self.ring().demand else {
+        let RingDemand::Renewal(RingLease { node, .. }) = self.request.ring.demand else {
             return None;
         };
         // First without a lock: one of the row keeps the table from those that must be alone.
         self.load_plain(node, "")?;
         let (mut state, mut kept) = self.load_plain(node, " FOR UPDATE")?;
-        let (run, random) = (self.run, random::bits());
-        let answer = RULES.answer(&mut state, &mut kept, run, self.ring(), clocks(), random);
+        let (run, ring, random) = (self.run, &self.request.ring, random::bits());
+        let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks(), random);
         let lease = answer.ok()?;
         self.write(*state.rows.get(&node)?);
         memory::keep_renewal();
@@ -131,7 +133,7 @@ impl OpenRegistry<'_, '_> {
 
     /// Returns the state with the row of a node alone, and the memory, if the request is a plain renewal by them.
     fn load_plain(&mut self, node: u64, lock: &str) -> Option<(RingState, Option<RingMemory>)> {
-        let rows = self.load_rows(&format!(" AND node = $3{lock}"), Some(node));
+        let rows = self.load_rows(&format!(" AND node = $3 ORDER BY 4{lock}"), Some(node));
         let kept = memory::get();
         let (run, rings) = self.load_registry()?;
         let serial = kept.map_or(0, |kept| kept.serial);
@@ -141,16 +143,19 @@ impl OpenRegistry<'_, '_> {
             rings,
             rows,
         };
-        let is_plain = RULES.is_plain(&state, kept, self.run, self.ring(), clocks());
+        let is_plain = RULES.is_plain(&state, kept, self.run, &self.request.ring, clocks());
         is_plain.then_some((state, kept))
     }
 
     /// Returns the state; takes over the rows of another place if there are none of this one.
     fn load(&mut self) -> RingState {
-        let found = self.load_registry().or_else(|| {
+        let mut found = self.load_registry();
+        // It was created before the tables of the other place were restored beside it.
+        let is_new = |(run, rings): &(Option<_>, BTreeMap<_, _>)| run.is_none() && rings.is_empty();
+        if found.as_ref().is_none_or(is_new) {
             self.adopt();
-            self.load_registry()
-        });
+            found = self.load_registry();
+        }
         let (run, rings) = found.unwrap_or_else(|| refuse_missing());
         let sum =
             "SELECT coalesce(sum(writes), 0)::int8 FROM mint.registry_leases WHERE place = $1";
@@ -159,7 +164,7 @@ impl OpenRegistry<'_, '_> {
             serial: serial.first().copied().unwrap_or_default(),
             run,
             rings,
-            rows: self.load_rows("", None),
+            rows: self.load_rows(" ORDER BY 4", None),
         }
     }
 
@@ -173,10 +178,10 @@ impl OpenRegistry<'_, '_> {
     /// last. Its own rows stay as they are, as they can still be replicated.
     fn adopt(&mut self) {
         let copy = "WITH other AS (
-                SELECT r.place, r.run, r.rings FROM mint.registry AS r
+                SELECT r.place, r.run, r.rings FROM mint.registry AS r WHERE r.place <> $1
                 ORDER BY (
                     SELECT max(l.lease_until) FROM mint.registry_leases AS l
-                    WHERE l.place = r.place AND isfinite(l.lease_until)
+                    WHERE l.place = r.place AND l.lease_until < clock_timestamp() + interval '1 day'
                 ) DESC NULLS LAST LIMIT 1
             ), copied AS (
                 INSERT INTO mint.registry_leases (place, node_bits, node, number, holder, lease_from, lease_until, writes)
@@ -184,15 +189,17 @@ impl OpenRegistry<'_, '_> {
                 FROM mint.registry_leases AS l JOIN other ON other.place = l.place
                 ON CONFLICT (place, node_bits, node) DO NOTHING
             )
-            INSERT INTO mint.registry (place, run, rings) SELECT $1, other.run, other.rings FROM other";
+            INSERT INTO mint.registry (place, run, rings) SELECT $1, other.run, other.rings FROM other
+            ON CONFLICT (place) DO UPDATE SET run = excluded.run, rings = excluded.rings";
         self.rows(copy, &[text(place())], |_| ());
     }
 
-    /// Returns the rows of the nodes of the width that is asked for, by a further condition.
+    /// Returns the rows of the nodes of the width that is asked for, by a further condition. Those that keep a node out of the
+    /// ring do so at every place, so that a registry that moves takes them along.
     fn load_rows(&mut self, condition: &str, node: Option<u64>) -> BTreeMap<u64, RingRow> {
         let select = format!(
             "SELECT node, number, lease_from, lease_until, writes FROM mint.registry_leases
-             WHERE place = $1 AND node_bits = $2{condition}"
+             WHERE (place = $1 OR lease_until = 'infinity') AND node_bits = $2{condition}"
         );
         let time = |row: &Row<'_>, column| to_micros(row.need::<TimestampWithTimeZone>(column));
         let read = |row: &Row<'_>| {
@@ -213,7 +220,9 @@ impl OpenRegistry<'_, '_> {
 
     fn width(&self) -> DatumWithOid<'static> {
         // A layout has at most 31 bits of shard, and other widths were refused before anything was written.
-        i32::try_from(self.ring().width).unwrap_or(i32::MAX).into()
+        i32::try_from(self.request.ring.width)
+            .unwrap_or(i32::MAX)
+            .into()
     }
 
     fn write(&mut self, RingRow { lease, writes }: RingRow) {

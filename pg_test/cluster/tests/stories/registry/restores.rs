@@ -2,7 +2,9 @@
 //! elsewhere in its ring, and renews what members have.
 
 use super::shard;
-use mint_cluster::registry::members::{AUTO, LEASE, WAIT, first_id, refused_for};
+use mint_cluster::registry::members::{
+    AUTO, LEASE, WAIT, create_registry, first_id, refused_for, request, request_sql,
+};
 use mint_cluster::{Registry, Server, Session, assert_unique, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -100,11 +102,55 @@ fn tables_that_are_restored_over_themselves_are_noticed() {
     };
     let mut admin = registry.connect();
     assert!(registry.ask().contains("lease"));
+    // Each of several requests in a statement counts.
+    let request = request_sql(13, r#"{"grant": n}"#);
+    let request = request.replace(r#"'{"grant": n}'"#, r#"('{"grant": ' || n || '}')"#);
+    admin.run(&format!(
+        "SELECT {request} FROM generate_series(1, 40) AS n"
+    ));
     let dump = registry.server.dump_data("postgres", "postgres");
     let (ada, ben) = two_members(&registry);
     admin.run("TRUNCATE mint.registry, mint.registry_leases");
     registry.server.restore("postgres", "postgres", &dump);
     assert_continues(&registry, [&ada, &ben], Instant::now());
+}
+
+/// What an administrator writes is a start, so that it hides no rows that are lost. What keeps a node out does so wherever the
+/// tables go, also to a database that is a registry already.
+#[test]
+fn nodes_that_are_kept_out_move_with_the_registry() {
+    let Some(mut registry) = Registry::start("kept out") else {
+        return;
+    };
+    let mut admin = registry.connect();
+    assert!(registry.ask().contains("lease"));
+    admin.run("INSERT INTO mint.registry_leases (node_bits, node, lease_until) SELECT 8, n, 'infinity' FROM generate_series(129, 255) AS n");
+    assert!(request(&mut admin, 13, r#"{"grant": 2}"#).contains("wait"));
+    let dump = registry.server.dump_data("postgres", "postgres");
+    let other = Server::build_with_clock("another server")
+        .distinct()
+        .start_empty_beside(&registry.server);
+    let mut there = other.connect("postgres");
+    there.run("CREATE EXTENSION pg_mint; CREATE ROLE member LOGIN");
+    create_registry(&mut there);
+    other.restore("postgres", "postgres", &dump);
+    let before = registry.switch_to(other);
+    before.stop_immediate();
+    registry.end_wait();
+    let answers: Vec<String> = there.column(&format!(
+        "SELECT {}::text FROM generate_series(1, 3)",
+        request_sql(8, r#"{"grant": 7}"#)
+    ));
+    assert!(
+        answers.iter().all(|answer| answer.contains("128")),
+        "{answers:?}"
+    );
+    let refused = request_sql(8, r#"{"grant": 8}"#);
+    assert!(
+        there
+            .one::<String>(&format!("SELECT {refused}::text"))
+            .contains("full")
+    );
 }
 
 /// By pg_dump to another server, which members reach one by one; both grant for a while.

@@ -1,9 +1,10 @@
 //! Registries that are frozen, half open, slow, or answer half. None of them holds up a member's shutdown, or gets more
 //! than one connection of it.
 
-use mint_cluster::registry::members::first_id;
+use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::{Passing, Proxy};
 use mint_cluster::{Registry, Server, Session, assert_ascending, say};
+use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,25 @@ fn assert_within(limit: Duration, what: &str, work: impl FnOnce()) {
     work();
     say(format!("{what} took {:?}", begun.elapsed()));
     assert!(begun.elapsed() < limit, "{what}: {:?}", begun.elapsed());
+}
+
+/// A failover leaves a host that is silent, and is the first of the foreign server.
+#[test]
+fn a_silent_host_does_not_hide_the_next_one() {
+    let Some((registry, proxy, member)) = start("two hosts") else {
+        return;
+    };
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent = silent.local_addr().expect("a port").port();
+    let mut session = member.connect("postgres");
+    session.run(&format!(
+        "SELECT mint.release_leases(); ALTER SERVER registry OPTIONS (SET host '127.0.0.1,127.0.0.1', SET port '{silent},{}')",
+        proxy.port()
+    ));
+    assert_within(LEASE, "the first id", || {
+        member.until_minted(|| session.try_one::<i64>(NEXT));
+    });
+    drop(registry);
 }
 
 fn a_member_survives(fault: Fault) {
