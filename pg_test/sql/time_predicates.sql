@@ -72,46 +72,27 @@ EXPLAIN (COSTS OFF) EXECUTE of_layout('twitter');
 RESET plan_cache_mode;
 DEALLOCATE of_layout;
 
--- Several conditions of which one must be true, lists, ranges, and rows.
-SET enable_bitmapscan = on;
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07 22:00' <= snowflake_time(id);
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-03 01:00' AND '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04');
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) = ANY('{2026-01-03, NULL}'::timestamptz[]);
-SET enable_bitmapscan = off;
+-- Ranges, and rows.
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) <@ tstzrange('2026-01-03', now());
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE (snowflake_time(id), n) < ('2026-01-03', 5);
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE ('2026-01-03', 5) <= (snowflake_time(id), n);
-SELECT count(*) FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07' <= snowflake_time(id);
-SELECT count(*) FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-04' AND '2026-01-03';
-SELECT count(*) FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04', NULL, '2026-01-04 00:00:30');
-SELECT count(*) FROM events WHERE snowflake_time(id) = '2026-01-03' OR snowflake_time(id) > '2026-01-07' AND snowflake_time(id) IN (now(), '2026-01-07 12:00');
 SELECT count(*) FROM events WHERE snowflake_time(id) <@ tstzrange('2026-01-03', '2026-01-04', '[]');
 SELECT count(*) FROM events WHERE snowflake_time(id) <@ 'empty'::tstzrange OR snowflake_time(id) <@ NULL::tstzrange;
 SELECT count(*) FROM events WHERE tstzrange(NULL, '2026-01-03') @> snowflake_time(id);
 SELECT count(*) FROM events WHERE (snowflake_time(id), n) <= ('2026-01-03', 2880);
 
--- The order of the times, by an index of the ids. Those of UUIDs and of layouts without the time on top have another one.
-EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id) DESC LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-03' ORDER BY snowflake_time(id) DESC, n LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id) NULLS FIRST LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id, 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z') LIMIT 3;
-SELECT n FROM events ORDER BY snowflake_time(id) DESC LIMIT 3;
-SELECT min(snowflake_time(id)), max(snowflake_time(id)) FROM events WHERE n < 5000;
-CREATE TABLE versions (id uuid PRIMARY KEY);
-EXPLAIN (COSTS OFF) SELECT * FROM versions ORDER BY uuid_v7_time(id) LIMIT 3;
-DROP TABLE versions;
--- Of partitions each in its own.
-CREATE TABLE parts (n int, id bigint PRIMARY KEY) PARTITION BY RANGE (id);
-CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (3782697169756160000);
-CREATE TABLE parts_2 (id bigint NOT NULL, n int);
-ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (3782697169756160000) TO (MAXVALUE);
-INSERT INTO parts (id, n) SELECT id, n FROM events;
-ANALYZE parts;
-EXPLAIN (COSTS OFF) SELECT n FROM parts ORDER BY snowflake_time(id) DESC LIMIT 3;
-SELECT n FROM parts ORDER BY snowflake_time(id) DESC LIMIT 3;
-SELECT min(snowflake_time(id)), max(snowflake_time(id)) FROM parts;
-DROP TABLE parts;
+-- Nothing is derived of a part of an OR, nor of what is one; it has the same rows.
+SELECT bounds($$SELECT * FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07 22:00' <= snowflake_time(id)$$);
+SELECT bounds($$SELECT * FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-03 01:00' AND '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04')$$);
+SELECT bounds($$SELECT * FROM events WHERE snowflake_time(id) < '2026-01-03' OR n = 5$$);
+SELECT count(*) FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07' <= snowflake_time(id);
+SELECT count(*) FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-04' AND '2026-01-03';
+SELECT count(*) FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04', NULL, '2026-01-04 00:00:30');
+SELECT count(*) FROM events WHERE snowflake_time(id) = '2026-01-03' OR snowflake_time(id) > '2026-01-07' AND snowflake_time(id) IN (now(), '2026-01-07 12:00');
+-- What is written instead.
+EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY id DESC LIMIT 3;
+SELECT snowflake_time(min(id)), snowflake_time(max(id)) FROM events WHERE n < 5000;
 
 -- The columns of snowflake_decode in FROM; not with others, and not in a list of columns.
 SELECT bounds($$SELECT n, shard FROM events, snowflake_decode(id) WHERE at > '2026-01-07 22:38' AND at < '2026-01-08'$$);
@@ -136,22 +117,17 @@ GRANT EXECUTE ON FUNCTION snowflake_shard TO PUBLIC;
 REVOKE SELECT ON events FROM regress_reader;
 DROP ROLE regress_reader;
 
--- Not touched: volatile, of another table, of another expression, correlated, OR with others, and what no index or partition key leads with.
+-- Not touched: volatile, of another table, of another expression, correlated. Bounds do not need an index.
 CREATE TABLE other (id bigint PRIMARY KEY, at timestamptz, event bigint);
 INSERT INTO other SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 minute', 5, 0), timestamptz '2026-01-01' + n * interval '1 minute', n FROM generate_series(0, 100) n;
 VACUUM ANALYZE other;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) > clock_timestamp();
 SELECT bounds($$SELECT * FROM events e JOIN other o ON snowflake_time(e.id) = o.at$$);
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-03' OR n = 5;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id + 1) < '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id)::date = '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) <> '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM other WHERE snowflake_time(event) < '2026-01-03';
 SELECT bounds($$SELECT * FROM events e WHERE snowflake_time(id) = (SELECT at FROM other WHERE event = e.n)$$);
-CREATE INDEX second ON other (at, event);
-CREATE INDEX hashed ON other USING hash (event);
-EXPLAIN (COSTS OFF) SELECT * FROM other WHERE snowflake_time(event) < '2026-01-03';
-DROP INDEX second, hashed;
 
 -- Switched off; a plan in use stays.
 PREPARE spans AS SELECT count(*) FROM events WHERE snowflake_time(id) >= '2026-01-03';

@@ -5,13 +5,18 @@
 //! the condition is set to 1, as the planner itself sets that of a condition from which it has derived another one (see
 //! orclauses.c).
 //!
+//! The end of all times of a layout does not count either. The planner takes a bound from below and one from above for a
+//! range, and where it does not know one of them or has no statistics, for a range of 0.5 % of the rows in place of a
+//! third. So an end is concealed: as `(id >= 0) IS TRUE`, it is no side of a range.
+//!
 //! The share belongs into a structure that is made after the hook has derived, of each child of a table once more. So
-//! the condition itself has a note, where the position in the query's text was, which every copy keeps. When the
-//! planner asks for statistics of the bounds' column, conditions with a note get the share.
+//! the call of the time and the concealed end have a note, where the position in the query's text was, which every copy
+//! keeps. When the planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::as_node;
+use crate::time_predicates::predicate::Candidate;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
@@ -32,17 +37,30 @@ pub fn install() {
     }
 }
 
-/// Notes that bounds which stand before a condition have its share of the rows.
+/// Notes that bounds which stand before the condition of a call have its share of the rows.
 ///
 /// # Safety
 /// Made by the planner.
-pub unsafe fn note(condition: *mut pg_sys::Node) {
-    // SAFETY: as the caller says; the tag says what the node is.
+pub unsafe fn note(time: *mut pg_sys::FuncExpr) {
+    // SAFETY: as the caller says.
+    unsafe { (*time).location = COUNTED };
+    NOTED.set(true);
+}
+
+/// Returns a condition that means the same, has all rows, and is no side of a range.
+///
+/// # Safety
+/// A node of the planner's, in whose memory this runs.
+pub unsafe fn uncounted(condition: *mut pg_sys::Node) -> *mut pg_sys::Node {
+    NOTED.set(true);
+    // SAFETY: as the caller says. Zeroes are valid for all fields.
     unsafe {
-        if let Some(condition) = as_node::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) {
-            (*condition).location = COUNTED;
-            NOTED.set(true);
-        }
+        let made = pg_sys::palloc0(size_of::<pg_sys::BooleanTest>()).cast::<pg_sys::BooleanTest>();
+        (*made).xpr.type_ = NodeTag::T_BooleanTest;
+        (*made).arg = condition.cast();
+        (*made).booltesttype = pg_sys::BoolTestType::IS_TRUE;
+        (*made).location = COUNTED;
+        made.cast()
     }
 }
 
@@ -56,10 +74,15 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        if NOTED.get()
-            && let Some(table) = table_of(root, entry)
-        {
-            mark(&*table);
+        if NOTED.get() {
+            // Both arrays have as many elements, of which the first is not used.
+            let count = (*root).simple_rel_array_size.unsigned_abs() as usize;
+            let place = (1..count).find(|&place| *(*root).simple_rte_array.add(place) == entry);
+            if let Some(table) =
+                place.and_then(|place| (*(*root).simple_rel_array.add(place)).as_ref())
+            {
+                mark(table);
+            }
         }
         PREVIOUS
             .get()
@@ -67,38 +90,20 @@ unsafe extern "C-unwind" fn on_statistics(
     }
 }
 
-/// Returns the table of an entry: not all callers of the hook say it. Tables are mostly asked for in their order.
-///
 /// # Safety
 /// Made by the planner.
-unsafe fn table_of(
-    root: *mut pg_sys::PlannerInfo,
-    entry: *mut pg_sys::RangeTblEntry,
-) -> Option<*mut pg_sys::RelOptInfo> {
-    static LAST: Local<usize> = Local::new(0);
-    // SAFETY: both arrays have as many elements, of which the first is not used.
-    unsafe {
-        let count = (*root).simple_rel_array_size.unsigned_abs() as usize;
-        let last = if LAST.get() < count { LAST.get() } else { 0 };
-        let place = (last..count)
-            .chain(0..last)
-            .find(|&place| *(*root).simple_rte_array.add(place) == entry)?;
-        LAST.set(place);
-        let table = *(*root).simple_rel_array.add(place);
-        (!table.is_null()).then_some(table)
-    }
-}
-
-/// # Safety
-/// Made by the planner.
-#[inline]
 unsafe fn mark(table: &pg_sys::RelOptInfo) {
     // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
     unsafe {
         for condition in nodes(table.baserestrictinfo) {
             let condition = &mut *condition.cast::<pg_sys::RestrictInfo>();
-            let clause = as_node::<pg_sys::OpExpr>(condition.clause.cast(), NodeTag::T_OpExpr);
-            if clause.is_some_and(|clause| (*clause).location == COUNTED) {
+            let clause = condition.clause.cast();
+            let test = as_node::<pg_sys::BooleanTest>(clause, NodeTag::T_BooleanTest);
+            let location = match test {
+                Some(test) => Some((*test).location),
+                None => Candidate::of(clause, table.relid).map(|found| (*found.call).location),
+            };
+            if location == Some(COUNTED) {
                 // As a share that is known already. Before 19, more than 1 would say redundant as well.
                 condition.norm_selec = 1.0;
                 condition.outer_selec = 1.0;

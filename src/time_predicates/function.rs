@@ -19,58 +19,44 @@ pub struct TimeFunction {
     /// Whether every id that it has a time for is between the bounds of that time, and none other is: so that bounds
     /// say all that a condition does.
     pub is_exact: bool,
-    /// The order holds only among ids of which this is true.
-    pub only_where: Option<Condition>,
+    /// Whether the order holds only among UUIDs of version 7.
+    pub is_of_version_7: bool,
     /// This function and its support function, once that was called.
-    known: Local<(pg_sys::Oid, pg_sys::Oid)>,
+    pub known: Local<(pg_sys::Oid, pg_sys::Oid)>,
     /// The functions of the bounds, once they were looked up.
-    found: Local<Option<Bounds>>,
-}
-
-/// That a function of an id alone has a value.
-pub struct Condition {
-    /// A function of the extension.
-    pub function: &'static CStr,
-    /// The server's own function of that meaning; invalid where it has none.
-    pub of_server: pg_sys::Oid,
-    pub value: i32,
+    pub found: Local<Option<Bounds>>,
 }
 
 static KNOWN: Callbacks<&'static TimeFunction> = Callbacks::new();
 
 impl TimeFunction {
-    pub const fn new(
-        bounds: [&'static CStr; 4],
-        is_ordered: fn(&[&[u8]]) -> bool,
-        is_partial: bool,
-        is_exact: bool,
-        only_where: Option<Condition>,
-    ) -> Self {
+    /// Makes one that raises no error, and whose bounds do not say all.
+    pub const fn new(bounds: [&'static CStr; 4]) -> Self {
         Self {
             bounds,
-            is_ordered,
-            is_partial,
-            is_exact,
-            only_where,
+            is_ordered: |_| true,
+            is_partial: false,
+            is_exact: false,
+            is_of_version_7: false,
             known: Local::new((pg_sys::InvalidOid, pg_sys::InvalidOid)),
             found: Local::new(None),
         }
     }
 
     /// Notes the oids that a support function was called with.
-    pub(super) fn note(&'static self, function: pg_sys::Oid, support: pg_sys::Oid) {
+    pub fn note(&'static self, function: pg_sys::Oid, support: pg_sys::Oid) {
         if self.known.replace((function, support)).0 == pg_sys::InvalidOid {
             KNOWN.add(self);
         }
     }
 
     /// Returns which of the functions has this oid.
-    pub(super) fn of(function: pg_sys::Oid) -> Option<&'static Self> {
+    pub fn of(function: pg_sys::Oid) -> Option<&'static Self> {
         KNOWN.all().find(|known| known.known.get().0 == function)
     }
 
     /// Returns the oid of this function, unless it has meanwhile become another one.
-    pub(super) fn oid(&self) -> Option<pg_sys::Oid> {
+    pub fn oid(&self) -> Option<pg_sys::Oid> {
         let (function, support) = self.known.get();
         // SAFETY: a lookup in the catalogs, inside a transaction.
         let current = unsafe { pg_sys::get_func_support(function) };
@@ -80,21 +66,21 @@ impl TimeFunction {
 
 /// Oids of functions of the extension.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub struct Bounds {
     /// The function of a time that they are for.
     pub time: pg_sys::Oid,
     /// As of [`TimeFunction::bounds`].
-    functions: [pg_sys::Oid; 4],
+    pub functions: [pg_sys::Oid; 4],
     /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
     of_date: pg_sys::Oid,
     of_timestamp: pg_sys::Oid,
-    /// Those of [`TimeFunction::only_where`].
-    pub only_where: [pg_sys::Oid; 2],
+    /// The functions of the version of a UUID: the extension's, and the server's own, which is invalid where it has none.
+    pub versions: [pg_sys::Oid; 2],
 }
 
 /// One of the four bounds.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Bound {
+pub enum Bound {
     AtOrAfter,
     After,
     AtOrBefore,
@@ -103,17 +89,11 @@ pub(super) enum Bound {
 
 impl Bounds {
     /// Looks the functions up, once for an oid of the function of a time. None if one of them is not there.
-    pub(super) fn of(time: &TimeFunction) -> Option<Self> {
+    pub fn of(time: &TimeFunction) -> Option<Self> {
         let oid = time.oid()?;
         let known = time.found.get().filter(|known| known.time == oid);
-        let bounds = match known {
-            Some(known) => known,
-            None => {
-                let bounds = Self::find(time, oid)?;
-                time.found.set(Some(bounds));
-                bounds
-            }
-        };
+        let bounds = known.or_else(|| Self::find(time, oid))?;
+        time.found.set(Some(bounds));
         Some(bounds)
     }
 
@@ -125,7 +105,7 @@ impl Bounds {
             function::find(schema, name, arguments).filter(|&found| function::is_own(found))
         };
         let given = function::arguments(oid);
-        let (id, others) = given.split_first()?;
+        let others = given.get(1..)?;
         let mut arguments = vec![pg_sys::TIMESTAMPTZOID];
         arguments.extend_from_slice(others);
         let internal = extension::namespace()?;
@@ -139,16 +119,11 @@ impl Bounds {
             functions,
             of_date: converted(pg_sys::DATEOID)?,
             of_timestamp: converted(pg_sys::TIMESTAMPOID)?,
-            only_where: match &time.only_where {
-                Some(it) => [own(schema, it.function, &[*id])?, it.of_server],
-                None => [pg_sys::InvalidOid; 2],
-            },
+            versions: [
+                own(schema, c"uuid_version_of", &[pg_sys::UUIDOID])?,
+                function::UUID_EXTRACT_VERSION,
+            ],
         })
-    }
-
-    /// Returns the function of a bound.
-    pub const fn function(&self, bound: Bound) -> pg_sys::Oid {
-        self.functions[bound as usize]
     }
 
     /// Returns the function that converts a type to timestamptz, or that none is needed; none for other types.

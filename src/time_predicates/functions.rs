@@ -1,57 +1,42 @@
-//! Which functions of an id's time the planner derives bounds of the id from.
+//! Which functions of an id's time the planner derives bounds of the id from, and their support functions.
 
-use crate::pg::catalog::function;
+use crate::pg::datum::node::simplified;
 use crate::pg::datum::timestamp;
-use crate::time_predicates::function::{Condition, TimeFunction};
-use crate::time_predicates::support::{answer, answer_decode};
+use crate::time_predicates::function::TimeFunction;
+use crate::time_predicates::{hook, inline};
 use mint_core::Layout;
 use pgrx::datum::{Date, Timestamp, TimestampWithTimeZone};
 use pgrx::prelude::*;
 use pgrx::{Internal, pg_sys};
 
-static SNOWFLAKE_TIME: TimeFunction = TimeFunction::new(
-    [
+static SNOWFLAKE_TIME: TimeFunction = TimeFunction {
+    is_ordered: has_time_on_top,
+    is_partial: true,
+    is_exact: true,
+    ..TimeFunction::new([
         c"snowflake_min", c"snowflake_min_after", c"snowflake_max", c"snowflake_max_before",
-    ],
-    has_time_on_top,
-    true,
-    true,
-    None,
-);
+    ])
+};
 
 const UUID_BOUNDS: [&std::ffi::CStr; 4] = [
     c"uuid_v7_min", c"uuid_v7_min_after", c"uuid_v7_max", c"uuid_v7_max_before",
 ];
 
-/// The time of version 1 is not where order begins, so there must be no other version than 7.
-static UUID_TIME: TimeFunction = TimeFunction::new(
-    UUID_BOUNDS,
-    always,
-    false,
-    false,
-    Some(Condition {
-        function: c"uuid_version_of",
-        of_server: function::UUID_EXTRACT_VERSION,
-        value: 7,
-    }),
-);
-
 /// Between UUIDs of version 7 are others, which have no time.
-static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, false, false, None);
+static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS);
 
-static OBJECTID_TIME: TimeFunction = TimeFunction::new(
-    [
+/// The time of version 1 is not where order begins, so there must be no other version than 7.
+static UUID_TIME: TimeFunction = TimeFunction {
+    is_of_version_7: true,
+    ..TimeFunction::new(UUID_BOUNDS)
+};
+
+static OBJECTID_TIME: TimeFunction = TimeFunction {
+    is_exact: true,
+    ..TimeFunction::new([
         c"objectid_min", c"objectid_min_after", c"objectid_max", c"objectid_max_before",
-    ],
-    always,
-    false,
-    true,
-    None,
-);
-
-fn always(_: &[&[u8]]) -> bool {
-    true
-}
+    ])
+};
 
 /// Returns whether ids of a layout are in the order of their time.
 fn has_time_on_top(layout: &[&[u8]]) -> bool {
@@ -62,6 +47,20 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
     bytes.is_some_and(|bytes| Layout::from_bytes(bytes).is_ok_and(|layout| layout.time_on_top()))
 }
 
+/// Notes the oid of the function that the planner asks for, and from then on hears of tables. It changes nothing itself.
+fn answer(
+    request: Internal,
+    call: pg_sys::FunctionCallInfo,
+    function: &'static TimeFunction,
+) -> Internal {
+    simplified(request, |asked| {
+        // SAFETY: a call has the function that it is of.
+        unsafe { function.note((*asked.fcall).funcid, (*(*call).flinfo).fn_oid) };
+        hook::install();
+        None
+    })
+}
+
 #[pg_extern(sql = false)]
 fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &SNOWFLAKE_TIME)
@@ -69,7 +68,8 @@ fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> 
 
 #[pg_extern(sql = false)]
 fn snowflake_decode_support(request: Internal) -> Internal {
-    answer_decode(request)
+    // SAFETY: a request of the planner's.
+    simplified(request, |asked| unsafe { inline::answer(asked) })
 }
 
 #[pg_extern(sql = false)]

@@ -1,8 +1,9 @@
-//! The planner's hooks.
+//! The planner's hook.
 
 use crate::pg::backend::local::Local;
-use crate::time_predicates::derive::conditions;
-use crate::time_predicates::{estimate, order, predicate};
+use crate::time_predicates::bounding::Planning;
+use crate::time_predicates::predicate::{self, Candidate};
+use crate::time_predicates::{estimate, setting};
 use pgrx::{pg_guard, pg_sys};
 
 #[cfg(not(feature = "pg19"))]
@@ -49,7 +50,7 @@ unsafe extern "C-unwind" fn on_table(
         if let Some(previous) = PREVIOUS.get() {
             previous(root, relation, has_children, table);
         }
-        consider(root, table, relation, has_children);
+        consider(root, table);
     }
 }
 
@@ -66,60 +67,37 @@ unsafe extern "C-unwind" fn on_table(
             previous(root, table, entry);
         }
         if (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION {
-            consider(root, table, (*entry).relid, (*entry).inh);
+            consider(root, table);
         }
     }
 }
 
-/// Continues only where a condition can be one on the time of an id of the table, or an order that of such a time.
-/// Children of a table inherit what was added to its conditions, but have indexes of their own.
+/// Continues only where a condition can be one on the time of an id of the table. Children of a table inherit what is
+/// added to its conditions. A foreign table could compare ids otherwise.
 ///
 /// # Safety
 /// The planner has called its hook.
 #[inline]
-unsafe fn consider(
-    root: *mut pg_sys::PlannerInfo,
-    table: *mut pg_sys::RelOptInfo,
-    relation: pg_sys::Oid,
-    has_children: bool,
-) {
-    // SAFETY: as the caller says. Commands such as CLUSTER plan without conditions.
+unsafe fn consider(root: *mut pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInfo) {
+    // SAFETY: as the caller says. Commands such as CLUSTER plan without conditions. The table has its entry.
     unsafe {
-        let conditions = (*(*root).parse).jointree;
-        if (*table).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
-            && !conditions.is_null()
-            && predicate::any(conditions.cast(), (*table).relid)
+        let own = (*table).relid;
+        let tree: *mut pg_sys::Node = (*(*root).parse).jointree.cast();
+        if (*table).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL
+            || !predicate::any(tree, &|condition| Candidate::of(condition, own).is_some())
         {
-            derive_guarded(root, table, relation, has_children);
+            return;
         }
-        if order::keys(root).next().is_some() {
-            offer_guarded(root, table, has_children);
+        let entry = *(*root).simple_rte_array.add(own as usize);
+        let is_foreign = (*entry).relkind == pg_sys::RELKIND_FOREIGN_TABLE as std::ffi::c_char;
+        if setting::is_on() && !is_foreign {
+            derive_guarded(Planning { root, table, entry }, tree);
         }
     }
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn derive_guarded(
-    root: *mut pg_sys::PlannerInfo,
-    table: *mut pg_sys::RelOptInfo,
-    relation: pg_sys::Oid,
-    has_children: bool,
-) {
-    // SAFETY: the arguments are passed on unchanged.
-    unsafe { conditions::derive(root, table, relation, has_children) }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn offer_guarded(
-    root: *mut pg_sys::PlannerInfo,
-    table: *mut pg_sys::RelOptInfo,
-    has_children: bool,
-) {
-    // SAFETY: the arguments are passed on unchanged.
-    unsafe {
-        order::ask_of_id(root, (*table).relid);
-        if !has_children {
-            order::offer(root, table);
-        }
-    }
+unsafe extern "C-unwind" fn derive_guarded(planning: Planning, tree: *mut pg_sys::Node) {
+    // SAFETY: the planner has called its hook.
+    unsafe { planning.visit(tree) };
 }

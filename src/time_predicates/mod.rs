@@ -4,29 +4,26 @@
 //! function cannot tell it: it is asked about the function, not about the comparison. So the first call of a support
 //! function, early in the planning of the first statement, installs a hook that is called for each table before the
 //! conditions are distributed to the tables. It puts the bounds in the place of a condition where they say exactly the
-//! same, and next to it where they only follow from it. Rows are the same with and without it.
+//! same, and next to it where they only follow from it. Rows are the same with and without it. Only conditions that must all
+//! be true are looked at: a part of an `OR` is left as it is.
 //!
-//! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called for, and those of
-//!   their bounds.
+//! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called
+//!   for, and those of their bounds.
 //! - `predicate` recognizes a comparison of such a function, reading nothing but the query; `span` says of which times it
 //!   is true.
-//! - `derive` decides whether bounds are right and useful and makes them (`bounding`), and adds them (`conditions`).
-//! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
-//!   one version.
+//! - `bounding` decides whether bounds are right and useful and makes them, and `derive` adds them.
+//! - `proof` says whether a table has only UUIDs of version 7.
 //! - `estimate` keeps the planner from counting the condition and its bounds twice.
-//! - `order` offers an index of the id for the order of its time.
 //! - `inline` has the columns of `snowflake_decode` in FROM computed by a function each, which the others then see.
 
+mod bounding;
 mod derive;
 mod estimate;
 mod function;
 mod functions;
 mod hook;
 mod inline;
-mod key;
-mod order;
 mod predicate;
 mod proof;
 pub mod setting;
 mod span;
-mod support;

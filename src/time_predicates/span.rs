@@ -2,7 +2,7 @@
 
 use crate::pg::datum::node::{call, coalesce, copy, list, timestamptz};
 use crate::time_predicates::function::Bound;
-use crate::time_predicates::predicate::{Candidate, DATETIME_OPERATORS, Form};
+use crate::time_predicates::predicate::{Candidate, DATETIME_OPERATORS};
 use pgrx::pg_sys;
 
 /// Strategies of a B-tree.
@@ -18,9 +18,8 @@ pub struct Span {
     pub upper: Option<(Bound, *mut pg_sys::Node)>,
     /// The type of what the time is compared with.
     pub of: pg_sys::Oid,
-    /// The condition is true of all of them.
+    /// The condition is true of all of them, and the planner infers no other one of it, as of an equality.
     pub says_all: bool,
-    pub is_equality: bool,
 }
 
 impl Span {
@@ -32,18 +31,18 @@ impl Span {
         // SAFETY: as the caller says.
         let (strategy, of) = unsafe { strategy(found)? };
         let with = found.with;
-        let (lower, upper) = match (strategy, found.form) {
-            (LESS, Form::Value) => (None, Some((Bound::Before, with))),
-            (EQUAL, Form::Value) => (
+        let (lower, upper) = match (strategy, found.is_row) {
+            (LESS, false) => (None, Some((Bound::Before, with))),
+            (EQUAL, false) => (
                 Some((Bound::AtOrAfter, with)),
                 Some((Bound::AtOrBefore, with)),
             ),
-            (GREATER, Form::Value) => (Some((Bound::After, with)), None),
+            (GREATER, false) => (Some((Bound::After, with)), None),
             // Among equal times the other columns of a row decide.
             (LESS | LESS_EQUAL, _) => (None, Some((Bound::AtOrBefore, with))),
             (GREATER | GREATER_EQUAL, _) => (Some((Bound::AtOrAfter, with)), None),
             // A range that is empty or has no end says less there than the condition.
-            (0, Form::Value) if of == pg_sys::TSTZRANGEOID => {
+            (0, false) if of == pg_sys::TSTZRANGEOID => {
                 // SAFETY: as the caller says. Both functions return the type of the elements, or NULL.
                 let end = |of, infinity| unsafe {
                     let of = pg_sys::Oid::from_u32(of);
@@ -63,8 +62,7 @@ impl Span {
             lower,
             upper,
             of,
-            says_all: strategy != 0 && found.form == Form::Value,
-            is_equality: strategy == EQUAL,
+            says_all: strategy != 0 && strategy != EQUAL && !found.is_row,
         })
     }
 }

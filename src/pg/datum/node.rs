@@ -2,7 +2,7 @@
 
 use crate::pg::datum::list::nodes;
 use pgrx::pg_sys::NodeTag;
-use pgrx::{FromDatum, Internal, is_a, pg_sys};
+use pgrx::{Internal, is_a, pg_sys};
 use std::ffi::CStr;
 use std::{ptr, slice};
 
@@ -58,24 +58,20 @@ pub unsafe fn column<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
     }
 }
 
-/// Returns whether a function is called anywhere in a list of expressions.
+/// Returns whether a text is in a node, as the server writes it.
 ///
 /// # Safety
-/// It is null or a list of nodes.
-pub unsafe fn mentions(expressions: *const pg_sys::List, function: pg_sys::Oid) -> bool {
-    if expressions.is_null() {
-        return false;
-    }
-    // SAFETY: as the caller says. The server writes each call with the function's oid.
+/// It is null or a node.
+pub unsafe fn written(node: *const pg_sys::Node, part: &str) -> bool {
+    // SAFETY: as the caller says.
     unsafe {
-        let text = pg_sys::nodeToString(expressions.cast());
-        let call = format!(":funcid {} ", function.to_u32());
-        let calls = CStr::from_ptr(text)
-            .to_bytes()
-            .windows(call.len())
-            .any(|part| part == call.as_bytes());
+        let text = pg_sys::nodeToString(node.cast());
+        let bytes = CStr::from_ptr(text).to_bytes();
+        let is_in = bytes
+            .windows(part.len())
+            .any(|window| window == part.as_bytes());
         pg_sys::pfree(text.cast());
-        calls
+        is_in
     }
 }
 
@@ -172,49 +168,6 @@ pub unsafe fn coalesce(
         coalesced.args = list([value, otherwise]);
         coalesced.location = -1;
         made.cast()
-    }
-}
-
-/// Makes a condition of several, of which one must be true.
-///
-/// # Safety
-/// They are nodes of the planner's memory, in which this runs.
-pub unsafe fn any_of(each: impl IntoIterator<Item = *mut pg_sys::Node>) -> *mut pg_sys::Node {
-    // SAFETY: as the caller says. The planner expects that none of them is such a condition itself.
-    unsafe {
-        let flat = each.into_iter().flat_map(|one| {
-            match as_node::<pg_sys::BoolExpr>(one, NodeTag::T_BoolExpr) {
-                Some(parts) if (*parts).boolop == pg_sys::BoolExprType::OR_EXPR => {
-                    nodes((*parts).args).collect()
-                }
-                _ => vec![one],
-            }
-        });
-        pg_sys::make_orclause(list(flat)).cast()
-    }
-}
-
-/// Returns the elements of an array of timestamps, if they are known one by one, and none of those that are NULL.
-///
-/// # Safety
-/// It is null or a node, and this runs in the planner's memory.
-pub unsafe fn elements(array: *mut pg_sys::Node) -> Option<Vec<*mut pg_sys::Node>> {
-    // SAFETY: the tags say what the node is; a constant has the type that it says.
-    unsafe {
-        if let Some(array) = as_node::<pg_sys::ArrayExpr>(array, NodeTag::T_ArrayExpr) {
-            return (!(*array).multidims).then(|| nodes((*array).elements).collect());
-        }
-        let array = &*as_node::<pg_sys::Const>(array, NodeTag::T_Const)?;
-        let is_known = array.consttype == pg_sys::TIMESTAMPTZARRAYOID && !array.constisnull;
-        let values = is_known.then_some(array.constvalue)?;
-        let values = Vec::<Option<pg_sys::TimestampTz>>::from_datum(values, false)?;
-        Some(
-            values
-                .into_iter()
-                .flatten()
-                .map(|at| timestamptz(at))
-                .collect(),
-        )
     }
 }
 

@@ -1,8 +1,10 @@
--- Runs the queries of generator.sql with pg_mint.time_predicates off and on, and counts what they return.
+-- Runs the queries of generator.sql with pg_mint.time_predicates off and on, and counts what they return, and compares
+-- estimates of rows.
 CREATE TABLE differ.difference (seed float8, query text, settings text, off_result text, on_result text);
 CREATE TABLE differ.tally (outcome text PRIMARY KEY, n bigint);
 INSERT INTO differ.tally VALUES ('queries', 0), ('same rows', 0), ('both refused', 0), ('refused off only', 0),
-    ('compared plans', 0), ('other plans', 0), ('with rows', 0);
+    ('compared plans', 0), ('other plans', 0), ('with rows', 0),
+    ('compared estimates', 0), ('better estimates', 0), ('worse estimates', 0);
 
 -- Runs a query and undoes what it did.
 CREATE FUNCTION differ.result(query text, reader text) RETURNS text LANGUAGE plpgsql AS $$
@@ -20,12 +22,40 @@ END $$;
 
 CREATE FUNCTION differ.count(what text) RETURNS void LANGUAGE sql AS $$ UPDATE differ.tally SET n = n + 1 WHERE outcome = what $$;
 
+-- The rows of differ.alpha that the planner expects to meet a condition.
+CREATE TABLE differ.probe AS SELECT now() AS at;
+CREATE FUNCTION differ.guess(condition text, setting text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE plan jsonb;
+BEGIN
+    PERFORM set_config('pg_mint.time_predicates', setting, false);
+    EXECUTE 'PREPARE guessed(timestamptz) AS ' || CASE WHEN condition LIKE '%probe.%'
+        THEN format('SELECT (SELECT count(*) FROM differ.alpha a WHERE %s) FROM differ.probe', condition)
+        ELSE format('SELECT FROM differ.alpha a WHERE %s', condition) END;
+    EXECUTE 'EXPLAIN (FORMAT JSON) EXECUTE guessed(now())' INTO plan;
+    DEALLOCATE guessed;
+    RETURN coalesce(jsonb_path_query_first(plan, 'strict $.** ? (@."Parent Relationship" == "SubPlan")')#>'{Plans,0}', plan#>'{0,Plan}')->>'Plan Rows';
+END $$;
+
+-- Whether the estimate with bounds is more than eight times as far from what is true as that without them: 1; less than an
+-- eighth of it: -1. The nearest that it can be is one row.
+CREATE FUNCTION differ.is_worse(condition text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    found float8;
+    off float8 := greatest(differ.guess(condition, 'off'), 1);
+    bounded float8 := greatest(differ.guess(condition, 'on'), 1);
+BEGIN
+    EXECUTE 'SELECT greatest(count(*), 1) FROM differ.alpha a WHERE ' || condition INTO found;
+    SELECT greatest(off / found, found / off), greatest(bounded / found, found / bounded) INTO off, bounded;
+    RETURN CASE WHEN bounded > 8 * off THEN 1 WHEN off > 8 * bounded THEN -1 ELSE 0 END;
+END $$;
+
 -- Runs so many queries on the same two tables, and returns how many differed.
 CREATE FUNCTION differ.run(seed float8, queries int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     a record; b record;
     query text; prepared text; off_result text; on_result text; settings text[]; one text; value text;
-    reader text; off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0}';
+    reader text; off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0,0,0,0}';
+    guesses float8[];
 BEGIN
     PERFORM setseed(seed);
     -- The cost of a plan that is switched off would have it compiled.
@@ -81,6 +111,24 @@ BEGIN
         END IF;
         IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
         tally[1] := tally[1] + 1;
+        -- Where no time is known, bounds say nothing of how many rows there are; what differs is how the rows of each part are
+        -- rounded. Where one is known, they mostly say more.
+        PERFORM set_config('plan_cache_mode', 'force_generic_plan', false), set_config('max_parallel_workers_per_gather', '0', false);
+        value := differ.unknown(a.time_of);
+        guesses := ARRAY[differ.guess(value, 'off'), differ.guess(value, 'on')];
+        tally[8] := tally[8] + 1;
+        IF coalesce(abs(guesses[1] - guesses[2]) > 6 + guesses[1] / 50, true) THEN
+            bad := bad + 1;
+            INSERT INTO differ.difference VALUES (seed, 'estimate of ' || value, '', guesses[1], guesses[2]);
+        END IF;
+        IF NOT a.foreign_ids THEN
+            CASE differ.is_worse(format(differ.condition(a.time_of, NULL, a.known, true), 'a'))
+                WHEN 1 THEN tally[10] := tally[10] + 1;
+                WHEN -1 THEN tally[9] := tally[9] + 1;
+                ELSE NULL;
+            END CASE;
+        END IF;
+        EXECUTE 'RESET max_parallel_workers_per_gather';
         -- Of several foreign ids another one can be the first.
         IF on_result = off_result OR (off_result LIKE 'ERROR 22%' AND left(on_result, 11) = left(off_result, 11)) THEN
             IF on_result LIKE 'ERROR%' THEN
@@ -105,6 +153,7 @@ BEGIN
         END IF;
     END LOOP;
     UPDATE differ.tally t SET n = t.n + tally[v.place] FROM (VALUES ('queries', 1), ('same rows', 2), ('both refused', 3),
-        ('refused off only', 4), ('compared plans', 5), ('other plans', 6), ('with rows', 7)) v (outcome, place) WHERE t.outcome = v.outcome;
+        ('refused off only', 4), ('compared plans', 5), ('other plans', 6), ('with rows', 7),
+        ('compared estimates', 8), ('better estimates', 9), ('worse estimates', 10)) v (outcome, place) WHERE t.outcome = v.outcome;
     RETURN bad;
 END $$;

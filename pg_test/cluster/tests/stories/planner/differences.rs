@@ -11,9 +11,9 @@ const GENERATOR: &str = concat!(
 const QUERIES: usize = 200;
 
 /// Random queries of random tables, ids of which some are not of the layout, layouts, conditions and kinds of plan: as
-/// many as `MINT_QUERIES` says.
+/// many as `MINT_QUERIES` says. Estimates of rows are the same where no time is known, and rarely worse where one is.
 #[test]
-fn rows_are_the_same_with_derived_bounds() {
+fn rows_and_estimates_are_the_same_with_derived_bounds() {
     let given = std::env::var("MINT_QUERIES")
         .ok()
         .and_then(|text| text.parse().ok());
@@ -39,7 +39,10 @@ fn rows_are_the_same_with_derived_bounds() {
                      FROM differ.difference LIMIT 3",
                 );
                 assert!(differences.is_empty(), "{}", differences.join("\n\n"));
-                let parts = ["queries", "same rows", "with rows", "refused off only", "compared plans", "other plans"];
+                let parts = [
+                    "queries", "same rows", "with rows", "refused off only", "compared plans", "other plans",
+                    "compared estimates", "better estimates", "worse estimates",
+                ];
                 parts
                     .map(|part| session.one(&format!("SELECT n FROM differ.tally WHERE outcome = '{part}'")))
                     .to_vec()
@@ -55,9 +58,12 @@ fn rows_are_the_same_with_derived_bounds() {
     });
     let total = |part: usize| tallies.iter().map(|tally| tally[part]).sum::<i64>();
     let [queries, same, with_rows, refused, compared, other] = [0, 1, 2, 3, 4, 5].map(total);
+    let [estimates, better, worse] = [6, 7, 8].map(total);
     say(format!(
         "{queries} queries: {same} with the same rows, {with_rows} with any; {refused} refused for a foreign id without \
-         derived bounds only, and with them as if it had no time; {other} of {compared} plans differ"
+         derived bounds only, and with them as if it had no time; {other} of {compared} plans differ; \
+         {estimates} estimates of times that are not known are the same, of those that are {better} are eight times as \
+         near with bounds, and {worse} without"
     ));
     // The generator still makes queries that say something.
     assert!(
@@ -67,6 +73,7 @@ fn rows_are_the_same_with_derived_bounds() {
     assert!(same * 10 > queries * 5, "{same} of {queries}");
     assert!(with_rows * 10 > queries * 4, "{with_rows} of {queries}");
     assert!(other * 10 > compared * 5, "{other} of {compared}");
+    assert!(better > worse * 10, "{better} better, {worse} worse estimates");
 }
 
 /// The random queries find a bound that is off by a tick: each of the four functions, replaced by its neighbor.
@@ -100,11 +107,10 @@ fn a_bound_that_is_off_by_a_tick_is_found() {
     }
 }
 
-/// The random queries find an order of ids that is not that of their times, and a column of `snowflake_decode` that is
-/// another one where the planner inlines it.
+/// The random queries find a column of `snowflake_decode` that is another one where the planner inlines it.
 #[test]
-fn a_wrong_order_and_a_wrong_column_are_found() {
-    let server = Server::start("wrong orders");
+fn a_wrong_column_is_found() {
+    let server = Server::start("wrong column");
     let mut rng = Rng::from_environment();
     let mut session = server.connect("postgres");
     session.run(GENERATOR);
@@ -112,53 +118,25 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
     let inlined: String = session.one(
         "SELECT pg_get_functiondef('mint.snowflake_decode_inlined(bigint, snowflake_layout)'::regprocedure)",
     );
-    let time: String = session
-        .one("SELECT pg_get_functiondef('snowflake_time(bigint, snowflake_layout)'::regprocedure)");
-    // The same function, but for some hours by the id.
-    session.run(
-        "CREATE FUNCTION differ.time(bigint, snowflake_layout) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE c
-         AS '$libdir/pg_mint', 'snowflake_time_wrapper'",
-    );
-    let skewed = "CREATE OR REPLACE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram')
-        RETURNS timestamptz IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.snowflake_time_support LANGUAGE plpgsql
-        AS $$ BEGIN RETURN differ.time(id, layout) + interval '1 hour' * (hashint8(id) % 1000); END $$";
     let other = inlined.replace(
         "snowflake_sequence(id, layout)",
         "snowflake_sequence(id, layout) + 1",
     );
     assert_ne!(other, inlined);
-    // With the number of the query in `differ.ordered`; any in which the column can be seen.
-    for (what, number, broken, whole, query) in [
-        (
-            "order",
-            "0",
-            skewed,
-            &time,
-            "FROM differ.alpha a ORDER BY 1%",
-        ),
-        (
-            "first and last", "5", skewed, &time, "max(%) FROM differ.alpha a",
-        ),
-        ("column", "", &other, &inlined, "snowflake_decode%"),
-    ] {
-        session.run(&format!("SET differ.which = '{number}'"));
-        session.run(broken);
-        let rounds = (0..400).find(|_| {
-            let seed = rng.below(1_000_000);
-            session.run(&format!("SELECT differ.run({seed} / 1000000.0, 30)"));
-            session.one::<bool>(&format!(
-                "SELECT EXISTS (SELECT FROM differ.difference WHERE query LIKE '%{query}')"
-            ))
-        });
-        session.run(whole);
-        session.run("TRUNCATE differ.difference");
-        let rounds = rounds.unwrap_or_else(|| panic!("a wrong {what} is not found"));
-        say(format!("{what}: found in round {rounds}"));
-    }
+    session.run(&other);
+    let rounds = (0..400).find(|_| {
+        let seed = rng.below(1_000_000);
+        session.run(&format!("SELECT differ.run({seed} / 1000000.0, 30)"));
+        session.one::<bool>(
+            "SELECT EXISTS (SELECT FROM differ.difference WHERE query LIKE '%snowflake_decode%')",
+        )
+    });
+    let rounds = rounds.expect("a wrong column is found");
+    say(format!("found in round {rounds}"));
 }
 
 /// A condition that stays beside its bounds, as something else of the database needs it, is not tested for ids without a
-/// time: also in a list, and where a bound is NULL, as ids cannot have that time.
+/// time: also where a bound is NULL, as ids cannot have that time, and where the end is left to another condition's bound.
 #[test]
 fn a_condition_that_stays_is_not_tested_for_ids_without_a_time() {
     let server = Server::start("ids without a time");
@@ -175,27 +153,21 @@ fn a_condition_that_stays_is_not_tested_for_ids_without_a_time() {
          CREATE FUNCTION at(timestamptz) RETURNS timestamptz STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN $1; END $$"
     ));
     for (rows, condition) in [
-        (
-            1,
-            "% IN (at('2026-01-02Z'), at('2026-01-02 00:00:00.001Z'))",
-        ),
-        (1, "% IN (at('0001-01-01Z'), at('2026-01-02Z'))"),
-        (0, "% = ANY (ARRAY[at('0001-01-01Z'), at('infinity')])"),
-        (1, "% = at('0001-01-01Z') OR % = at('2026-01-02Z')"),
-        (
-            8,
-            "% IN (at('0001-01-01Z'), now()) OR % < at('2026-01-01 07:30Z')",
-        ),
-        (
-            1,
-            "(%, n) < (at('2026-01-01Z'), 1) OR % = at('0001-01-01Z')",
-        ),
-        (
-            2,
-            "% <@ tstzrange(at('2026-01-02Z'), at('2026-01-02 01:30Z')) OR % = at('0001-01-01Z')",
-        ),
-        (0, "% > at('infinity') OR % < at('0001-01-01Z')"),
-    ] {
+        (1, "% = at('2026-01-02Z')"),
+        (0, "% = at('0001-01-01Z')"),
+        (0, "% > at('infinity')"),
+        (0, "% < at('0001-01-01Z')"),
+        (8, "% < at('2026-01-01 07:30Z')"),
+        (8, "% < at('2026-01-01 07:30Z') AND % >= at('2026-01-01Z')"),
+        (8, "% >= at('2026-01-01Z') AND % < at('2026-01-01 07:30Z')"),
+        (1, "% < at('2026-01-01 07:30Z') AND % = at('2026-01-01Z')"),
+        (24, "% < at('2026-01-02Z')::date"),
+        (1, "% = at('2026-01-02Z')::date"),
+        (1, "(%, n) <= (at('2026-01-01Z'), 1)"),
+        (2, "(%, n) < (at('2026-01-01 02:00Z'), 1) AND % >= at('2026-01-01Z')::timestamp"),
+        (2, "% <@ tstzrange(at('2026-01-02Z'), at('2026-01-02 01:30Z'))"),
+        (24, "% <@ tstzrange(NULL, at('2026-01-02Z'))"),
+        ] {
         let query = format!(
             "SELECT count(*) FROM event WHERE {}",
             condition.replace('%', &format!("snowflake_time(id, {layout})"))

@@ -287,30 +287,6 @@ fn a_check_of_the_version_counts_by_either_function() {
     }
 }
 
-/// The last time of a table that is partitioned by the time can be in its default partition.
-#[test]
-fn the_last_time_can_be_in_the_default_partition() {
-    let server = Server::start("default partition");
-    let mut session = server.connect("postgres");
-    session.run(
-        "CREATE TABLE event (id bigint NOT NULL) PARTITION BY RANGE (snowflake_time(id));
-         CREATE TABLE event_old PARTITION OF event FOR VALUES FROM ('2026-01-01Z') TO ('2026-03-01Z');
-         CREATE TABLE event_rest PARTITION OF event DEFAULT;
-         CREATE INDEX ON event (id);
-         INSERT INTO event SELECT snowflake_min(t) FROM generate_series(timestamptz '2026-01-01Z', '2026-12-01Z', '1 day') t;
-         ANALYZE event",
-    );
-    for condition in [
-        "< '2026-03-08Z' OR snowflake_time(id) > '2026-06-29Z'",
-        "NOT BETWEEN '2026-03-08Z' AND '2026-06-29Z'",
-    ] {
-        let last: bool = session.one(&format!(
-            "SELECT max(snowflake_time(id)) = '2026-12-01Z' FROM event WHERE snowflake_time(id) {condition}"
-        ));
-        assert!(last, "{condition}");
-    }
-}
-
 /// A part of an OR that keeps the other one from being evaluated still does, for parts of a table as well.
 #[test]
 fn a_part_of_a_condition_guards_another() {
@@ -333,48 +309,5 @@ fn a_part_of_a_condition_guards_another() {
              FROM (VALUES ('{since}'), ('{since}')) f(since)"
         ));
         assert_eq!(found, [rows, rows], "{since}");
-    }
-}
-
-/// The planner puts a condition of its own before those of a query for the first or the last time: ids that have none are kept
-/// away before it, also in the default partition, which the condition must not hide.
-#[test]
-fn the_last_time_is_of_rows_that_conditions_leave() {
-    let server = Server::start("last times");
-    let mut session = server.connect("postgres");
-    let insert = "INSERT INTO % SELECT snowflake_min(t), 1 FROM generate_series(timestamptz '2026-01-01Z', '2026-12-01Z', '1 day') t;
-        INSERT INTO % VALUES (-7, 2), (-8, 2), (NULL, 3), (NULL, 1); CREATE INDEX ON % (id); ANALYZE %";
-    session.run("CREATE TABLE old (id bigint, kind int)");
-    session.run("CREATE TABLE parted (id bigint, kind int) PARTITION BY RANGE (id); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (snowflake_min('2026-06-01Z')); CREATE TABLE parted_2 PARTITION OF parted DEFAULT");
-    session.run("CREATE TABLE below (id bigint, kind int) PARTITION BY LIST (kind); CREATE TABLE below_1 PARTITION OF below FOR VALUES IN (1, 2) PARTITION BY RANGE (id); CREATE TABLE below_2 PARTITION OF below DEFAULT;
-         CREATE TABLE below_11 PARTITION OF below_1 FOR VALUES FROM (0) TO (snowflake_min('2026-06-01Z')); CREATE TABLE below_12 PARTITION OF below_1 DEFAULT");
-    session.run("CREATE TABLE by_time (id bigint, kind int) PARTITION BY LIST (kind); CREATE TABLE by_time_1 PARTITION OF by_time FOR VALUES IN (1) PARTITION BY RANGE (snowflake_time(id)); CREATE TABLE by_time_2 PARTITION OF by_time DEFAULT;
-         CREATE TABLE by_time_11 PARTITION OF by_time_1 FOR VALUES FROM (MINVALUE) TO ('2026-06-01Z'); CREATE TABLE by_time_12 PARTITION OF by_time_1 DEFAULT");
-    for table in ["old", "parted", "below", "by_time"] {
-        session.run(&insert.replace('%', table));
-        session.run(&format!(
-            "CREATE VIEW {table}_view AS SELECT * FROM {table} WHERE kind = 1"
-        ));
-        let is_used = plan(
-            &mut session,
-            &format!("SELECT max(snowflake_time(id)) FROM {table} WHERE kind = 1"),
-        );
-        let is_by_id = is_used.contains("Index") && !is_used.contains("(snowflake_time(id");
-        assert!(is_by_id, "{is_used}");
-        let union = format!(
-            "SELECT min(snowflake_time(id)) = '2026-01-01Z' FROM (SELECT * FROM {table} WHERE kind <> 2 UNION ALL SELECT * FROM {table}) AS u WHERE kind = 1"
-        );
-        for query in [
-            union.as_str(),
-            "SELECT min(snowflake_time(id)) = '2026-01-01Z' AND max(snowflake_time(id)) = '2026-12-01Z' FROM %_view",
-            "SELECT min(snowflake_time(id)) = '2026-01-01Z' AND max(snowflake_time(id)) = '2026-12-01Z' FROM % WHERE snowflake_is_valid(id)",
-            "SELECT min(snowflake_time(id)) = '2026-07-01Z' FROM %_view WHERE snowflake_time(id) >= '2026-07-01Z' OR id IN (3, 4)",
-            "SELECT max(snowflake_time(id)) = '2026-12-01Z' FROM %_view WHERE id = 5 OR id >= snowflake_min('2026-11-01Z')",
-            "SELECT max(snowflake_time(id)) IS NULL FROM % WHERE kind = 3",
-            "SELECT bool_and(last = '2026-12-01Z') FROM (SELECT (SELECT max(snowflake_time(id)) FROM % WHERE kind = n) FROM generate_series(1, 1) n) AS l (last)",
-        ] {
-            let query = query.replace('%', table);
-            assert!(session.one::<bool>(&query), "{query}");
-        }
     }
 }
