@@ -331,13 +331,13 @@ CREATE FUNCTION snowflake_max(at timestamptz, layout snowflake_layout DEFAULT 'i
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_max_wrapper';
 COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the largest id at or before a timestamp';
 
-CREATE FUNCTION snowflake_min_after(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+CREATE FUNCTION mint.snowflake_min_after(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_min_after_wrapper';
-COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
+COMMENT ON FUNCTION mint.snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
 
-CREATE FUNCTION snowflake_max_before(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+CREATE FUNCTION mint.snowflake_max_before(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_max_before_wrapper';
-COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
+COMMENT ON FUNCTION mint.snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION snowflake_between(
@@ -346,7 +346,7 @@ CREATE FUNCTION snowflake_between(
 ) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
-        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
+        AND id OPERATOR(pg_catalog.<=) mint.snowflake_max_before(until, layout);
 COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
 CREATE FUNCTION snowflake_span(length interval, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
@@ -536,20 +536,20 @@ CREATE FUNCTION uuid_v7_max(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_max_wrapper';
 COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
 
-CREATE FUNCTION uuid_v7_min_after(at timestamptz) RETURNS uuid
+CREATE FUNCTION mint.uuid_v7_min_after(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_min_after_wrapper';
-COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
+COMMENT ON FUNCTION mint.uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
 
-CREATE FUNCTION uuid_v7_max_before(at timestamptz) RETURNS uuid
+CREATE FUNCTION mint.uuid_v7_max_before(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_max_before_wrapper';
-COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
+COMMENT ON FUNCTION mint.uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION uuid_v7_between(
     id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
 ) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) uuid_v7_max_before(until);
+    RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) mint.uuid_v7_max_before(until);
 COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
 -- ULID
@@ -583,20 +583,20 @@ CREATE FUNCTION ulid_max(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_max_wrapper';
 COMMENT ON FUNCTION ulid_max(timestamptz) IS 'Returns the largest ULID at or before a timestamp, as a UUID';
 
-CREATE FUNCTION ulid_min_after(at timestamptz) RETURNS uuid
+CREATE FUNCTION mint.ulid_min_after(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_min_after_wrapper';
-COMMENT ON FUNCTION ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
+COMMENT ON FUNCTION mint.ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
 
-CREATE FUNCTION ulid_max_before(at timestamptz) RETURNS uuid
+CREATE FUNCTION mint.ulid_max_before(at timestamptz) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_max_before_wrapper';
-COMMENT ON FUNCTION ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
+COMMENT ON FUNCTION mint.ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION ulid_between(
     id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
 ) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) ulid_max_before(until);
+    RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) mint.ulid_max_before(until);
 COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
 
 -- TypeID
@@ -836,13 +836,13 @@ CREATE FUNCTION objectid_max(at timestamptz) RETURNS objectid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_max_wrapper';
 COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
 
-CREATE FUNCTION objectid_min_after(at timestamptz) RETURNS objectid
+CREATE FUNCTION mint.objectid_min_after(at timestamptz) RETURNS objectid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_min_after_wrapper';
-COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
+COMMENT ON FUNCTION mint.objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
 
-CREATE FUNCTION objectid_max_before(at timestamptz) RETURNS objectid
+CREATE FUNCTION mint.objectid_max_before(at timestamptz) RETURNS objectid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_max_before_wrapper';
-COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
+COMMENT ON FUNCTION mint.objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION objectid_between(
@@ -850,7 +850,7 @@ CREATE FUNCTION objectid_between(
 ) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN id OPERATOR(@extschema@.>=) objectid_min(since)
-        AND id OPERATOR(@extschema@.<=) objectid_max_before(until);
+        AND id OPERATOR(@extschema@.<=) mint.objectid_max_before(until);
 COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID has a time in a range whose end is excluded';
 
 -- Counters: segments

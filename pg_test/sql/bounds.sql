@@ -5,8 +5,8 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
 -- Inside a tick of 10 ms, at its start, before the epoch, after the end.
-SELECT at, snowflake_min(at, 'sonyflake') AS min, snowflake_min_after(at, 'sonyflake') AS min_after,
-       snowflake_max_before(at, 'sonyflake') AS max_before, snowflake_max(at, 'sonyflake') AS max
+SELECT at, snowflake_min(at, 'sonyflake') AS min, mint.snowflake_min_after(at, 'sonyflake') AS min_after,
+       mint.snowflake_max_before(at, 'sonyflake') AS max_before, snowflake_max(at, 'sonyflake') AS max
 FROM (VALUES (timestamptz '2014-09-01 00:00:00.01'), ('2014-09-01 00:00:00.015'), ('2014-09-01 00:00:00'),
              ('2014-08-31 23:59:59.999'), ('2300-01-01'), ('-infinity'), ('infinity')) t (at);
 SELECT snowflake_min('2020-01-01', 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z');

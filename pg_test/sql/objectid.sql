@@ -44,7 +44,7 @@ SELECT objectid() IS NOT NULL AND objectid_legacy() IS NOT NULL AS minted;
 COMMIT;
 
 -- Bounds.
-SELECT at, objectid_min(at), objectid_min_after(at), objectid_max_before(at), objectid_max(at)
+SELECT at, objectid_min(at), mint.objectid_min_after(at), mint.objectid_max_before(at), objectid_max(at)
 FROM (VALUES (timestamptz '2012-10-17 21:13:27'), ('2012-10-17 21:13:27.000001'), ('1970-01-01'), ('1969-12-31 23:59:59.999999'),
              ('2106-02-07 06:28:15'), ('2106-02-07 06:28:15.5'), ('infinity'), ('-infinity')) t (at);
 

@@ -102,7 +102,16 @@ DROP EXTENSION pg_mint CASCADE;
 CREATE EXTENSION pg_mint;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) >= '2026-01-03';
 
+-- They are found in whatever schema it has.
+DROP EXTENSION pg_mint CASCADE;
+CREATE SCHEMA regress_ids;
+CREATE EXTENSION pg_mint SCHEMA regress_ids;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE regress_ids.snowflake_time(id) > '2026-01-03' AND regress_ids.snowflake_time(id) < now();
+EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE regress_ids.uuid_v7_time(id) > now();
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE regress_ids.snowflake_between(id, '2026-01-03', '2026-01-04');
+
 DROP TABLE events, documents, secret CASCADE;
 DROP SCHEMA elsewhere CASCADE;
 DROP FUNCTION bounds;
 DROP EXTENSION pg_mint;
+DROP SCHEMA regress_ids;

@@ -35,8 +35,8 @@ INSERT INTO event SELECT ('0186cb6525d7' || left(md5(n::text), 20))::uuid, '2023
 INSERT INTO event SELECT ulid_to_uuid('01GV5PA9EQ' || digit || 'ZZZZZZZZZZZZZZZ'), '2023-03-10 12:00:49.111+00'
     FROM regexp_split_to_table('0123456789ABCDEFGHJKMNPQRSTVWXYZ', '') digit ON CONFLICT DO NOTHING;
 INSERT INTO event SELECT uuid_v7('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.111+00' FROM generate_series(1, 100);
-INSERT INTO event SELECT ulid_min_after('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.112+00';
-INSERT INTO event SELECT ulid_max_before('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.110+00';
+INSERT INTO event SELECT mint.ulid_min_after('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.112+00';
+INSERT INTO event SELECT mint.ulid_max_before('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.110+00';
 SELECT bool_and(ulid_time(id) = at) FROM event;
 SELECT count(*) AS rows, count(*) FILTER (WHERE id >= ulid_min(at) AND id <= ulid_max(at)) AS within,
        count(*) FILTER (WHERE id < uuid_v7_min(at)) AS below_version_7, count(*) FILTER (WHERE id > uuid_v7_max(at)) AS above_version_7
@@ -48,7 +48,7 @@ SELECT count(*) FROM event WHERE ulid_between(id, NULL, 'infinity');
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM event WHERE ulid_between(id, '2023-03-10 12:00:49.111+00', '2023-03-10 12:00:49.112+00');
 RESET enable_seqscan;
-SELECT ulid_min('-infinity'), ulid_max('-infinity'), ulid_min('infinity'), ulid_max('infinity'), ulid_max_before('1970-01-01');
+SELECT ulid_min('-infinity'), ulid_max('-infinity'), ulid_min('infinity'), ulid_max('infinity'), mint.ulid_max_before('1970-01-01');
 
 SELECT proname, provolatile, proisstrict, proparallel FROM pg_proc WHERE proname ~ 'ulid' ORDER BY 1, pg_get_function_identity_arguments(oid);
 DROP TABLE event;

@@ -81,7 +81,7 @@ SELECT uuid_v7('1969-12-31 23:59:59.999999');
 SELECT uuid_v7('10889-08-02 05:31:50.656');
 SELECT uuid_v7('infinity');
 SELECT uuid_v7('-infinity');
-SELECT at, uuid_v7_min(at), uuid_v7_min_after(at), uuid_v7_max_before(at), uuid_v7_max(at)
+SELECT at, uuid_v7_min(at), mint.uuid_v7_min_after(at), mint.uuid_v7_max_before(at), uuid_v7_max(at)
 FROM (VALUES (timestamptz '2022-02-22 19:22:22'), ('2022-02-22 19:22:22.000001'), ('1970-01-01'), ('1969-12-31 23:59:59.999999'),
              ('10889-08-02 05:31:50.655'), ('10889-08-02 05:31:50.6551'), ('infinity'), ('-infinity')) t (at);
 CREATE TABLE event (id uuid PRIMARY KEY, n int);

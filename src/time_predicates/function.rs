@@ -9,8 +9,9 @@ use std::ffi::CStr;
 /// A strict, immutable function of an id, and of other arguments that say how to read it, which returns a timestamptz
 /// in whose order the ids are.
 pub struct TimeFunction {
-    /// Functions of a timestamp and of those other arguments, in the schema of this one: the smallest id at or after
-    /// it, the smallest after it, the largest at or before it, the largest before it; NULL where there is no such id.
+    /// Functions of a timestamp and of those other arguments: the smallest id at or after it, the smallest after it, the
+    /// largest at or before it, the largest before it; NULL where there is no such id. The first and third are in the
+    /// schema of this one, the others in `mint`.
     pub bounds: [&'static CStr; 4],
     /// Whether ids are in the order of their time, by the bytes of the other arguments, which are constants.
     pub is_ordered: fn(&[&[u8]]) -> bool,
@@ -111,7 +112,11 @@ impl Bounds {
         let internal = extension::namespace()?;
         let converted = |of| own(internal, c"timestamptz_of", &[of]);
         let mut functions = [pg_sys::InvalidOid; 4];
-        for (found, name) in functions.iter_mut().zip(time.bounds) {
+        let schemas = [schema, internal, schema, internal];
+        for (found, (schema, name)) in functions
+            .iter_mut()
+            .zip(schemas.into_iter().zip(time.bounds))
+        {
             *found = own(schema, name, &arguments)?;
         }
         Some(Self {

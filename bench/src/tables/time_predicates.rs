@@ -22,7 +22,7 @@ struct Form {
 
 const NATURAL: &str = "snowflake_time(id) >= '2025-12-31' AND snowflake_time(id) < '2026-01-01'";
 const BY_HAND: &str =
-    "id >= snowflake_min('2025-12-31') AND id <= snowflake_max_before('2026-01-01')";
+    "id >= snowflake_min('2025-12-31') AND id <= mint.snowflake_max_before('2026-01-01')";
 const NAMES: [&str; 2] = ["snowflake_time(id)", "range of ids by hand"];
 
 const fn form(name: &'static str, condition: &'static str, table: &'static str) -> Form {

@@ -86,7 +86,7 @@ fn hypopg() {
             let plan = plan.join("\n");
             assert!(plan.contains("btree_plain_id"), "{plan}");
             assert!(
-                plan.contains("Index Cond: (id >= snowflake_min_after("),
+                plan.contains("Index Cond: (id >= mint.snowflake_min_after("),
                 "{plan}"
             );
             session.run("SELECT hypopg_reset()");
@@ -247,7 +247,7 @@ fn auto_explain() {
     assert_eq!(count, 1000);
     let log = server.log();
     assert!(
-        log.contains("Index Cond: (id >= snowflake_min_after("),
+        log.contains("Index Cond: (id >= mint.snowflake_min_after("),
         "{log}"
     );
     let version: String = session.one("SELECT current_setting('server_version')");

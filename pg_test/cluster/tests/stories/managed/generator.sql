@@ -216,7 +216,9 @@ BEGIN
                 GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
                 RETURN concat_ws(' | ', code, message, detail, hint);
             END
-            $body$ $make$, side || c.number, replace(c.call, 'mint_sql.', place || '.'));
+            $body$ $make$, side || c.number, replace(CASE place WHEN 'public'
+                -- Those that only its planner needs are in another schema of the extension.
+                THEN regexp_replace(c.call, 'mint_sql\.(?=\w+_(min_after|max_before)\()', 'mint.', 'g') ELSE c.call END, 'mint_sql.', place || '.'));
     END LOOP;
 END
 $$;

@@ -60,7 +60,7 @@ fn a_cached_plan_stays_until_it_is_made_again() {
     let once = "SELECT count(*) FROM event WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-14 20:20Z')) t (at))";
     let once_plan = plan(&mut session, once);
     assert!(
-        once_plan.contains("Index Cond: (id >= snowflake_min_after("),
+        once_plan.contains("Index Cond: (id >= mint.snowflake_min_after("),
         "{once_plan}"
     );
     assert_eq!(session.one::<i64>(once), 60);
@@ -86,7 +86,7 @@ fn parallel_workers_and_standbys_use_the_index() {
         let parallel = plan(session, since);
         assert!(parallel.contains("Parallel Index Scan"), "{parallel}");
         assert!(
-            parallel.contains("Index Cond: (id >= snowflake_min_after($1"),
+            parallel.contains("Index Cond: (id >= mint.snowflake_min_after($1"),
             "{parallel}"
         );
         assert_eq!(session.one::<i64>(since), 20_000 - 1_440);

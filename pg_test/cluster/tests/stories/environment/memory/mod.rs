@@ -48,11 +48,11 @@ const CALLS: &[(&str, i64)] = &[
         1,
     ),
     (
-        "snowflake_min_after(timestamptz '2026-01-01' + g * interval '1 ms')",
+        "mint.snowflake_min_after(timestamptz '2026-01-01' + g * interval '1 ms')",
         1,
     ),
     (
-        "snowflake_max_before(timestamptz '2026-01-01' + g * interval '1 ms')",
+        "mint.snowflake_max_before(timestamptz '2026-01-01' + g * interval '1 ms')",
         1,
     ),
     ("snowflake_between(g, now(), now())", 1),
