@@ -6,7 +6,6 @@
 
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
-use crate::pg::sequence::File;
 use mint_core::Micros;
 use mint_core::bytes::hash::fibonacci;
 use pgrx::pg_sys;
@@ -64,16 +63,6 @@ impl Tag {
     /// Returns the database; 0 for a vacant slot.
     pub fn database(&self) -> u32 {
         self.database.load(Ordering::Relaxed)
-    }
-
-    /// Returns the file of the sequence's page, in this tablespace.
-    pub fn file(&self, tablespace: u32) -> File {
-        let SlotKey { database, file, .. } = self.key();
-        File {
-            tablespace,
-            database,
-            number: file,
-        }
     }
 
     /// Returns whether the slot is of this incarnation of the database.

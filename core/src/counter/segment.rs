@@ -15,7 +15,7 @@
 use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::clock::Micros;
 use crate::counter::sequence;
-use crate::counter::sequence::{Unissued, Values};
+use crate::counter::sequence::Values;
 
 /// The bits of an offset. The generation has the other 43.
 const OFFSET: u32 = 21;
@@ -269,11 +269,12 @@ impl Segment {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Gives the memory to another owner, with nothing in it, and returns the remaining values and how many there are: none
-    /// of them was issued, and none will be. **The caller keeps others from filling meanwhile.**
-    pub fn reassign(&self, owner: SegmentOwner) -> (Option<Unissued>, u64) {
+    /// Gives the memory to another owner, with nothing in it, and returns how many values remained: none of them was issued,
+    /// and none will be. **The caller keeps others from filling meanwhile.**
+    pub fn reassign(&self, owner: SegmentOwner) -> u64 {
         let filled = self.filled.load(Ordering::Relaxed);
-        let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
+        let counts = [filled, filled.wrapping_sub(1)];
+        let [newest, before] = counts.map(|generation| self.values(generation).count);
         let next = filled + 1;
         // Of a half that can be in use only the head is changed, before the word leaves it: a draw from it
         // meanwhile gets values that were taken, or sees the other owner.
@@ -289,11 +290,9 @@ impl Segment {
         self.refilled.store(0, Ordering::Relaxed);
         let drawn = offset(word);
         if generation(word) == filled {
-            let left = newest.count.saturating_sub(drawn);
-            (Unissued::of(newest, drawn, None), left)
+            newest.saturating_sub(drawn)
         } else {
-            let left = before.count.saturating_sub(drawn) + newest.count;
-            (Unissued::of(before, drawn, Some(newest)), left)
+            before.saturating_sub(drawn) + newest
         }
     }
 

@@ -61,48 +61,6 @@ impl Values {
     }
 }
 
-/// Values that were taken from a sequence and not issued: all of those from `next` on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unissued {
-    /// The value before `next`, if it was issued.
-    pub issued: Option<i64>,
-    /// The first of them.
-    pub next: i64,
-    /// The last of them.
-    pub end: i64,
-}
-
-impl Unissued {
-    /// Returns what is left of values of which so many were issued, and of those that were taken after them, none of
-    /// which was. When others have taken values in between, only the latter.
-    #[must_use]
-    pub fn of(used: Values, issued: u64, after: Option<Values>) -> Option<Self> {
-        let left = Values {
-            first: used.get(issued),
-            count: used.count.saturating_sub(issued),
-            ..used
-        };
-        let last = (issued > 0).then(|| used.get(issued - 1));
-        let Some(after) = after else {
-            return (left.count > 0).then(|| Self {
-                issued: last,
-                next: left.first,
-                end: left.last(),
-            });
-        };
-        let joins = used.count > 0 && used.last().checked_add(used.increment) == Some(after.first);
-        Some(Self {
-            issued: last.filter(|_| joins),
-            next: if joins && left.count > 0 {
-                left.first
-            } else {
-                after.first
-            },
-            end: after.last(),
-        })
-    }
-}
-
 /// Returns true when a value follows `end` in the direction of `increment`.
 #[must_use]
 pub fn is_beyond(value: i64, end: i64, increment: i64) -> bool {

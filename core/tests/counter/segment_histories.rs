@@ -12,7 +12,6 @@ enum Event {
     Nextval(u32),
     SetvalUp(i64),
     Crash { lost: bool },
-    Stop,
     Step(u64),
 }
 
@@ -23,7 +22,6 @@ fn events() -> impl Strategy<Value = Event> {
         2 => (1..5_u32).prop_map(Event::Nextval),
         1 => (1..100_i64).prop_map(Event::SetvalUp),
         2 => any::<bool>().prop_map(|lost| Event::Crash { lost }),
-        2 => Just(Event::Stop),
         1 => (1..30_u64).prop_map(Event::Step),
     ]
 }
@@ -57,10 +55,6 @@ proptest! {
                     server.crash(lost);
                     vec![]
                 }
-                Event::Stop => {
-                    server.stop();
-                    vec![]
-                }
                 Event::Step(step) => {
                     server.step = step;
                     vec![]
@@ -77,25 +71,6 @@ proptest! {
                     );
                 }
             }
-        }
-    }
-
-    /// Without crashes, and without others that take values, clean stops skip nothing.
-    #[test]
-    fn clean_stops_skip_nothing(
-        increment in prop_oneof![Just(1_i64), Just(7), Just(-3)],
-        step in 1..30_u64,
-        draws in prop::collection::vec(0..70_u32, 1..20),
-    ) {
-        let rules = Rules { increment, min: -100_000, max: 100_000, cycle: false };
-        let mut server = Server::new(rules, 5, step);
-        let mut expected = 5;
-        for times in draws {
-            for _ in 0..times {
-                prop_assert_eq!(server.draw(1).map(|values| values.first), Some(expected));
-                expected += increment;
-            }
-            server.stop();
         }
     }
 

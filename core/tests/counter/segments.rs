@@ -126,19 +126,6 @@ impl Server {
         Some(values.first)
     }
 
-    /// A clean stop: what was not drawn goes back to the page, if nobody has taken values since.
-    pub fn stop(&mut self) {
-        if let (Some(unissued), _) = self.segment.reassign(MINE)
-            && (unissued.end, true) == (self.page.last, self.page.called)
-        {
-            self.page = SequenceState {
-                last: unissued.issued.unwrap_or(unissued.next),
-                called: unissued.issued.is_some(),
-            };
-        }
-        self.crash(false);
-    }
-
     pub fn crash(&mut self, lost: bool) {
         if lost {
             self.page = self.durable;
@@ -287,7 +274,7 @@ fn a_segment_given_to_another_owner_leaves_its_former_one() {
     let mut server = Server::new(UP, 1, 10);
     assert_eq!(server.next(), Some(1));
     server.fill();
-    assert_eq!(server.segment.reassign(2).1, 19);
+    assert_eq!(server.segment.reassign(2), 19);
     assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
     assert_eq!(server.segment.draw(2, 1), Draw::Short { left: 0 });
     let values = Values {

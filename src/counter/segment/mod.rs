@@ -2,9 +2,7 @@
 
 pub mod draw;
 pub mod functions;
-pub mod give_back;
 pub mod leaf;
-pub mod left_page;
 pub mod order;
 pub mod refill;
 pub mod rows;

@@ -7,7 +7,7 @@
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
 use crate::counter::segment::slots::{Segments, SegmentsSlot, sequence_state};
-use crate::counter::segment::{give_back, slots, source};
+use crate::counter::segment::{slots, source};
 use crate::counter::slot_table::SlotKey;
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
@@ -140,7 +140,6 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     );
     match taken.values {
         Some(_) => {
-            give_back::keep();
             statistics::note_refill(added);
             warn_if_nearly_exhausted(&sequence, &rules, &taken);
             if !needed {

@@ -237,7 +237,7 @@ fn slot_for(sequence: &Sequence) -> Segments {
     let (oid, _) = sequence.identity();
     let key = SlotKey::new(sequence.identity());
     let owner = relation::owner(oid).unwrap_or(pg_sys::InvalidOid);
-    slots::slot_for(key, sequence.tablespace(), owner.to_u32()).unwrap_or_else(|| {
+    slots::slot_for(key, owner.to_u32()).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!(

@@ -4,22 +4,19 @@ use crate::counter::segment::order::Order;
 use crate::counter::settings;
 use crate::counter::slot_table;
 use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
-use crate::pg::backend::callbacks::on_exit;
-use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
 use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
-use crate::pg::worker::mailbox::Mailbox;
 use crate::statistics::{self, Count};
 use mint_core::counter::segment::{LONGEST, SegmentOwner, SegmentState};
-use mint_core::counter::sequence::{Unissued, is_beyond};
+use mint_core::counter::sequence::is_beyond;
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-static STAMP: Stamp = Stamp::new(b's', 4);
-static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
+static STAMP: Stamp = Stamp::new(b's', 5);
+static SEGMENTS: NamedSegment<Owners, SegmentsSlot> = NamedSegment::sized_by(
     &settings::MAX_SEGMENTS,
     &STAMP,
     || settings::MAX_SEGMENTS.count(),
@@ -31,35 +28,8 @@ pub fn init() {
     SEGMENTS.register();
 }
 
-pub(super) fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
+fn memory() -> &'static Memory<Owners, SegmentsSlot> {
     SEGMENTS.memory()
-}
-
-/// The head of the segment.
-///
-/// - `drawers`: how many processes can draw.
-/// - `keeper`: the requests of the server's [`crate::counter::segment::give_back`].
-#[repr(C)]
-pub(super) struct SegmentsHead {
-    owners: Owners,
-    drawers: AtomicU32,
-    pub(super) keeper: Mailbox,
-}
-
-/// Returns how many processes can draw.
-pub fn drawers() -> u32 {
-    memory().head.drawers.load(Ordering::Acquire)
-}
-
-/// Counts this process among those that can draw, until it ends.
-fn count_drawer() {
-    static COUNTED: Local<bool> = Local::new(false);
-    if !COUNTED.replace(true) {
-        memory().head.drawers.fetch_add(1, Ordering::AcqRel);
-        on_exit(|| {
-            memory().head.drawers.fetch_sub(1, Ordering::AcqRel);
-        });
-    }
 }
 
 /// The slot of a sequence: its segments in shared memory.
@@ -72,7 +42,6 @@ fn count_drawer() {
 ///   the page in the log. Written under the page's lock.
 /// - `end`: the furthest value that other servers have told to have taken, less the lowest one; 0 when none has. Written under
 ///   the page's lock.
-/// - `tablespace`: of the file that has the page. A hint: its user compares the position of the page.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`SegmentsSlot::is_further`].
 #[repr(C, align(64))]
 pub struct SegmentsSlot {
@@ -81,11 +50,10 @@ pub struct SegmentsSlot {
     owner: AtomicU32,
     role: AtomicU32,
     order: Order,
-    pub(super) noted: AtomicBool,
+    noted: AtomicBool,
     percent: AtomicU8,
-    pub(super) tablespace: AtomicU32,
-    pub(super) left: AtomicI64,
-    pub(super) position: AtomicU64,
+    left: AtomicI64,
+    position: AtomicU64,
     end: AtomicI64,
 }
 
@@ -172,18 +140,17 @@ impl Segments {
 }
 
 impl SegmentsSlot {
-    /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
-    pub(super) fn renew(&self) -> Option<Unissued> {
-        let owner = memory().head.owners.next();
+    /// Drops the segments, and sets another owner. The caller holds the lock.
+    fn renew(&self) {
+        let owner = memory().head.next();
         // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some can still be drawn.
         let before = self.segment.left();
         statistics::add(Count::ValuesDropped, before);
-        let (unissued, left) = self.segment.reassign(owner);
+        let left = self.segment.reassign(owner);
         statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
         self.order.end();
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
-        unissued
     }
 
     /// Gives the slot to a sequence. The caller holds the lock.
@@ -327,10 +294,8 @@ pub fn orders() -> Vec<SegmentOrder> {
     memory().slots.iter().filter_map(order).collect()
 }
 
-/// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `tablespace`: of its page's file.
-/// `role`: the owner of the sequence.
-pub fn slot_for(key: SlotKey, tablespace: u32, role: u32) -> Option<Segments> {
-    count_drawer();
+/// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `role`: the owner of the sequence.
+pub fn slot_for(key: SlotKey, role: u32) -> Option<Segments> {
     statistics::map();
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
@@ -346,7 +311,6 @@ pub fn slot_for(key: SlotKey, tablespace: u32, role: u32) -> Option<Segments> {
                 slot
             }
         };
-        slot.tablespace.store(tablespace, Ordering::Relaxed);
         slot.role.store(role, Ordering::Relaxed);
         Some(Segments::now_in(slot))
     })

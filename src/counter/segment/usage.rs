@@ -1,7 +1,7 @@
 //! What an administrator watches of the slots of sequences. Nothing here makes the memory, or takes its lock.
 
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
-use crate::counter::segment::{slots, source};
+use crate::counter::segment::source;
 use crate::pg::catalog::relation;
 use pgrx::pg_sys;
 use std::cmp::Reverse;
@@ -68,9 +68,4 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
 /// Returns whether this database wants a segment of another server, and has no worker to request it.
 pub fn lacks_supplier() -> bool {
     own_slots(SegmentsSlot::is_ordered).any(|is_ordered| is_ordered) && !source::is_served()
-}
-
-/// Returns whether values were taken that only a worker gives back at a shutdown, and there is none.
-pub fn lacks_keeper() -> bool {
-    left() > 0 && slots::drawers() > 0 && !slots::memory().head.keeper.is_served_or_started()
 }

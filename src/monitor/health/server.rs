@@ -3,8 +3,8 @@
 use crate::counter::segment::usage as segments;
 use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
+use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
-use crate::pg::backend::{guc, recovery};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
@@ -80,10 +80,6 @@ pub fn workers() -> Finding {
         (
             segments::lacks_supplier(),
             "\"pg_mint segments\", which requests segments of other servers",
-        ),
-        (
-            !recovery::is_in_progress() && segments::lacks_keeper(),
-            "\"pg_mint give-back\", which gives values back at a shutdown",
         ),
     ];
     let (status, missing) = match missing[0].0 {

@@ -20,13 +20,12 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 
 pub use page::{File, SequenceRow};
-use page::{MAGIC, MAIN, NOBODYS, position_of, row_of};
+use page::{MAGIC, position_of, row_of};
 
 /// A permanent sequence, open and locked. Closed and unlocked when dropped, before the transaction ends.
 pub struct Sequence {
     relation: pg_sys::Relation,
-    /// None of one that was opened as a file.
-    lock: Option<Lock>,
+    lock: Lock,
     /// A pin that keeps the page in memory.
     pin: Option<pg_sys::Buffer>,
 }
@@ -68,7 +67,7 @@ impl Sequence {
         }
         let sequence = Self {
             relation,
-            lock: Some(lock),
+            lock,
             pin: None,
         };
         // SAFETY: an open relation has its row of pg_class.
@@ -127,7 +126,7 @@ impl Sequence {
     pub fn peek(oid: pg_sys::Oid) -> Option<SequenceRow> {
         let sequence = Self {
             relation: open_at_once(oid, Lock::Read.mode())?,
-            lock: Some(Lock::Read),
+            lock: Lock::Read,
             pin: None,
         };
         // SAFETY: an open relation has its row of pg_class.
@@ -142,41 +141,6 @@ impl Sequence {
         // SAFETY: a call without preconditions. The transaction releases the lock.
         unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
         Self::open(oid, Lock::Alone)
-    }
-
-    /// Opens the page in a file of any database, if it is there and was changed last at `position`: so it is the page of a
-    /// sequence of which the caller knows that. Without a lock: **no session may be altering or dropping it**.
-    pub fn of_file(file: File, position: Position) -> Option<Self> {
-        let place = file.place();
-        // SAFETY: looks for the file, and at how long it is. An entry without a catalog behind it serves to read and to log
-        // the page of a permanent relation; the server makes such for itself. It is freed when the value is dropped.
-        unsafe {
-            let storage = pg_sys::smgropen(place, NOBODYS);
-            if !pg_sys::smgrexists(storage, MAIN) || pg_sys::smgrnblocks(storage, MAIN) == 0 {
-                return None;
-            }
-            let sequence = Self {
-                relation: pg_sys::CreateFakeRelcacheEntry(place),
-                lock: None,
-                pin: None,
-            };
-            let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
-            pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
-            let is_it = position_of(pg_sys::BufferGetPage(buffer)) == position;
-            pg_sys::UnlockReleaseBuffer(buffer);
-            is_it.then_some(sequence)
-        }
-    }
-
-    /// Returns the tablespace of the page's file.
-    pub fn tablespace(&self) -> u32 {
-        // SAFETY: an open relation has the place of its file.
-        #[cfg(feature = "pg15")]
-        let tablespace = unsafe { (*self.relation).rd_node.spcNode };
-        // SAFETY: the same.
-        #[cfg(not(feature = "pg15"))]
-        let tablespace = unsafe { (*self.relation).rd_locator.spcOid };
-        tablespace.to_u32()
     }
 
     /// Returns the name, without its schema.
@@ -325,15 +289,12 @@ impl Drop for Sequence {
     fn drop(&mut self) {
         // After an error the server closes it with the transaction.
         if !std::thread::panicking() {
-            // SAFETY: pinned here; opened with this lock, or made as a file.
+            // SAFETY: pinned here; opened with this lock.
             unsafe {
                 if let Some(buffer) = self.pin {
                     pg_sys::ReleaseBuffer(buffer);
                 }
-                match self.lock {
-                    Some(lock) => pg_sys::relation_close(self.relation, lock.mode()),
-                    None => pg_sys::FreeFakeRelcacheEntry(self.relation),
-                }
+                pg_sys::relation_close(self.relation, self.lock.mode());
             }
         }
     }

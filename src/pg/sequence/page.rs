@@ -37,8 +37,8 @@ type Place = pg_sys::RelFileNode;
 type Place = pg_sys::RelFileLocator;
 
 /// `InvalidBackendId`: the file is not of a temporary relation.
-pub(super) const NOBODYS: i32 = -1;
-pub(super) const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
+const NOBODYS: i32 = -1;
+const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 
 impl File {
     /// Returns the file that a relation of this database has now.
@@ -74,7 +74,7 @@ impl File {
         }
     }
 
-    pub(super) fn place(self) -> Place {
+    fn place(self) -> Place {
         #[cfg(feature = "pg15")]
         return Place {
             spcNode: self.tablespace.into(),

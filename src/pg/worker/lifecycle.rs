@@ -45,11 +45,6 @@ pub fn connect(database: &str) {
 /// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
 /// when the requests have a worker already.
 pub fn begin(requests: &'static Mailbox) -> bool {
-    begin_for_server(requests) && attempt(deadline::REQUEST, serve_database_owner).is_ok()
-}
-
-/// Does the same as [`begin`], of a process that will be connected to no database.
-pub fn begin_for_server(requests: &'static Mailbox) -> bool {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
@@ -66,7 +61,7 @@ pub fn begin_for_server(requests: &'static Mailbox) -> bool {
             requests.leave();
         }
     });
-    requests.enter()
+    requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
 }
 
 /// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody

@@ -152,6 +152,4 @@ fn a_worker_that_cannot_start_is_noticed() {
     session.refusal("SELECT snowflake_next_id()");
     assert_status(&mut session, "workers", "critical", "pg_mint registry");
     assert_status(&mut session, "registry", "critical", "has no lease");
-    session.run("SELECT segment_create('s'); SELECT segment_next('s')");
-    assert_status(&mut session, "workers", "critical", "pg_mint give-back");
 }
