@@ -879,7 +879,7 @@ CREATE FUNCTION segment_set(sequence regclass, value bigint, is_called boolean D
 COMMENT ON FUNCTION segment_set(regclass, bigint, boolean) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
 
 CREATE FUNCTION segment_create(
-    name text, step bigint DEFAULT 2000, start bigint DEFAULT NULL, source text DEFAULT NULL,
+    name text, step bigint DEFAULT NULL, start bigint DEFAULT NULL, source text DEFAULT NULL,
     source_sequence text DEFAULT NULL
 ) RETURNS regclass
     VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_create_wrapper';

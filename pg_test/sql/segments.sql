@@ -98,6 +98,7 @@ SELECT segment_next('forgetful');
 SELECT segment_create('orders');
 SELECT segment_create(NULL);
 SELECT segment_create('more', step => NULL);
+DROP SEQUENCE more;
 SELECT segment_create('more', step => 0);
 SELECT segment_create('more', source_sequence => 'there');
 CREATE FOREIGN DATA WRAPPER nothing;
@@ -232,16 +233,17 @@ SELECT segment_current('reset') IS NOT NULL AS shown;
 RESET ROLE;
 DROP OWNED BY regress_reader;
 DROP ROLE regress_reader;
--- The step of a sequence with as few values as an integer has does not grow, that of a longer one does.
-CREATE SEQUENCE few AS integer CACHE 10;
-CREATE SEQUENCE many CACHE 10;
-SELECT count(segment_next('few')), count(segment_next('many')) FROM generate_series(1, 1000);
-SELECT sequence, step FROM mint.segments WHERE sequence IN ('few'::regclass, 'many'::regclass) ORDER BY 1;
+-- A step grows to a thousandth of a sequence; one that is a CACHE stays.
+CREATE SEQUENCE few MAXVALUE 50000;
+CREATE SEQUENCE many;
+CREATE SEQUENCE fixed CACHE 10;
+SELECT count(segment_next('few')), count(segment_next('many')), count(segment_next('fixed')) FROM generate_series(1, 1000);
+SELECT sequence, step FROM mint.segments WHERE sequence IN ('few'::regclass, 'many'::regclass, 'fixed'::regclass) ORDER BY 1;
 
 -- Leaf's table.
 INSERT INTO mint.leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);
-INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag, step;
-SELECT segment_next('"leaf-segment-test"'), segment_next('late'), segment_next('late');
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('new', 10), ('single', 1) RETURNING biz_tag, step;
+SELECT segment_next('"leaf-segment-test"'), segment_next('late'), segment_next('late'), segment_next('single');
 SELECT biz_tag, max_id, step, description, update_time > now() - interval '1 h' AS updated FROM mint.leaf_alloc WHERE biz_tag NOT LIKE '%.%' ORDER BY biz_tag;
 INSERT INTO mint.leaf_alloc VALUES ('late', 1, 10);
 INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('x', 63), 10) RETURNING length(biz_tag);

@@ -19,7 +19,7 @@ SELECT ticket_create('seen', server => 2, servers => 3, step => 50);
 SELECT ticket_current('seen'), ticket_next('seen'), ticket_next('seen'), ticket_current('seen');
 SELECT cache_size, last_value FROM pg_sequences WHERE sequencename = 'seen';
 SELECT ticket_current('nobodys');
-SELECT ticket_create('none', step => 1);
+SELECT ticket_create('none', step => 0);
 SELECT ticket_create('none', step => 1000001);
 SELECT ticket_create('none', above => 18446744073709551615);
 SELECT ticket_create('none', above => 'NaN');
@@ -43,7 +43,7 @@ SELECT ticket_next('nearly');
 
 -- Three servers instead of two. Each is told the greatest of all.
 SELECT last_value FROM photos;
-SELECT ticket_alter('photos', server => 1, servers => 3, above => 100);
+SELECT ticket_alter('photos', server => 1, servers => 3, above => 30);
 SELECT ticket_alter('photos', 1, 3, 20000), ticket_alter('photos_b', 2, 3, 20000), ticket_create('photos_c', 3, 3, above => 20000);
 SELECT array_agg(ticket_next('photos')) AS a, array_agg(ticket_next('photos_b')) AS b, array_agg(ticket_next('photos_c')) AS c FROM generate_series(1, 3);
 

@@ -1,9 +1,8 @@
 //! The settings of segments and user sequences.
 
-use crate::pg::backend::guc::value;
 use crate::pg::shmem::size_setting::SizeSetting;
 use mint_core::counter::section::MOST_SECTIONS;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::GucFlags;
 
 /// How many sequences have their segments in shared memory.
 pub static MAX_SEGMENTS: SizeSetting =
@@ -15,19 +14,6 @@ pub static MAX_SECTIONS: SizeSetting =
 pub static USER_MEMORY: SizeSetting =
     SizeSetting::new(c"pg_mint.user_memory", c"pg_mint users", 65_536);
 
-static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
-static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
-
-/// Returns how many values are taken at once from a sequence with CACHE 1.
-pub fn segment_step() -> u64 {
-    u64::from(value(&SEGMENT_STEP).unsigned_abs())
-}
-
-/// Returns how far the step of a busy sequence grows.
-pub fn segment_max_step() -> u64 {
-    u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
-}
-
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
     MAX_SEGMENTS.define(
@@ -35,26 +21,6 @@ pub fn init() {
         c"192 bytes each, in sets of 64. Read at the first use after a start of the server. When all of a set are in use, the one that was filled longest ago is evicted, of the role with the most in the database with the most.",
         16,
         1_048_576,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"pg_mint.segment_step",
-        c"Sets how many values are taken at once from a sequence with CACHE 1.",
-        c"A sequence with another CACHE is drawn from by steps of that. After a crash up to two steps are skipped.",
-        &SEGMENT_STEP,
-        1,
-        1_000_000,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"pg_mint.segment_max_step",
-        c"Sets how far the step of a busy sequence grows.",
-        c"A step doubles when a segment lasts less than 15 minutes. 1 disables growth.",
-        &SEGMENT_MAX_STEP,
-        1,
-        1_000_000,
-        GucContext::Sighup,
         GucFlags::default(),
     );
     MAX_SECTIONS.define(

@@ -15,7 +15,7 @@ use pgrx::prelude::*;
 
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are. It is
-/// drawn from in steps of `step`, its CACHE, or of `pg_mint.segment_step`.
+/// drawn from in steps of `step`, its CACHE, or in steps that adapt to the load.
 #[pg_extern(sql = false)]
 fn ticket_create(
     name: Option<DecodedText>,

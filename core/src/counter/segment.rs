@@ -250,17 +250,16 @@ impl Segment {
         true
     }
 
-    /// Returns how many values to take next. **Under the page's lock.** `own` is the sequence's own step, `most` what it can
-    /// grow to. [`Segment::note_step`] follows if they are taken.
+    /// Returns how many values to take next, at least and at most so many. **Under the page's lock.** [`Segment::note_step`]
+    /// follows if they are taken.
     #[must_use]
-    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
-        let own = own.clamp(1, LONGEST);
+    pub fn next_step(&self, now: Micros, (least, most): (u64, u64)) -> u64 {
         let before = self.step.load(Ordering::Relaxed);
         let refilled = self.refilled.load(Ordering::Relaxed);
         if refilled == 0 || refilled == ONCE {
-            own
+            least
         } else {
-            sequence::adapt(before, now.saturating_sub(refilled), own, most.min(LONGEST))
+            sequence::adapt(before, now.saturating_sub(refilled), least, most)
         }
     }
 

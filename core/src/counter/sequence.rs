@@ -178,20 +178,43 @@ impl Rules {
     }
 }
 
+/// How many values the first two segments of a sequence have that adapts. One that has issued eight values before a restart
+/// continues within fifty.
+const FIRST: u64 = 10;
+/// How far a step grows.
+const MOST: u64 = 1_000_000;
+
+/// Returns how many values to take at once, at least and at most, of a sequence of `total` values. A `step` above 1 is used
+/// whatever the load. Otherwise the step adapts from a few on, and is never more than a thousandth of all values.
+#[must_use]
+pub fn steps(step: u64, total: u64) -> (u64, u64) {
+    if step > 1 {
+        let step = step.min(MOST);
+        return (step, step);
+    }
+    let most = (total / 1_000).clamp(1, MOST);
+    (FIRST.min(most), most)
+}
+
 const MINUTE: Micros = 60_000_000;
 
+/// How long a segment is to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
+/// restart skips: so it skips about what was issued in the 15 minutes before. The time from one refill to the next is for
+/// the most part that of the segment before, so that a step grows to twice as much before that is seen.
+pub const LASTING: Micros = 15 * MINUTE / 8;
+
 /// Returns how many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they
-/// lasted less than a quarter of an hour, half as many after half an hour or more; never below `own`, nor
-/// above `most`, unless `own` is.
+/// lasted less than [`LASTING`], half as many after twice that or more; never below `least`, nor above `most`, unless
+/// `least` is.
 #[must_use]
-pub fn adapt(now: u64, lasted: Micros, own: u64, most: u64) -> u64 {
+pub fn adapt(now: u64, lasted: Micros, least: u64, most: u64) -> u64 {
     let wanted = match lasted {
         ..0 => now,
-        _ if lasted < 15 * MINUTE && now.saturating_mul(2) <= most => now * 2,
-        _ if lasted < 30 * MINUTE => now,
+        _ if lasted < LASTING && now.saturating_mul(2) <= most => now * 2,
+        _ if lasted < 2 * LASTING => now,
         _ => now / 2,
     };
-    wanted.clamp(own, most.max(own))
+    wanted.clamp(least, most.max(least))
 }
 
 /// Returns the least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:

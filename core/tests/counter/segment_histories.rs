@@ -56,7 +56,7 @@ proptest! {
                     vec![]
                 }
                 Event::Step(step) => {
-                    server.step = step;
+                    server.steps = (step, step);
                     vec![]
                 }
             };

@@ -1,7 +1,7 @@
 //! Segments and the rules of sequences, with the known ids of the originals.
 
 use mint_core::counter::segment::{LONGEST, SegmentOwner, Switch};
-use mint_core::counter::sequence::{adapt, first_of_series};
+use mint_core::counter::sequence::{LASTING, adapt, first_of_series, steps};
 use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
 use serde_json::Value;
 
@@ -31,7 +31,8 @@ const MINE: SegmentOwner = 1;
 /// A server with one sequence and its segments, as the extension uses them.
 pub struct Server {
     rules: Rules,
-    pub step: u64,
+    pub steps: (u64, u64),
+    pub now: Micros,
     pub page: SequenceState,
     pub durable: SequenceState,
     segment: Segment,
@@ -48,7 +49,8 @@ impl Server {
         segment.reassign(MINE);
         Self {
             rules,
-            step,
+            steps: (step, step),
+            now: 0,
             page,
             durable: page,
             segment,
@@ -61,15 +63,17 @@ impl Server {
         if !self.segment.lacks_next() {
             return true;
         }
-        let Some(values) = self.rules.take(self.page, 1, self.step) else {
+        let step = self.segment.next_step(self.now, self.steps);
+        let Some(values) = self.rules.take(self.page, 1, step) else {
             return false;
         };
+        self.segment.note_step(step);
         self.page = SequenceState {
             last: values.last(),
             called: true,
         };
         self.takes += 1;
-        assert!(self.segment.fill(MINE, values, self.takes, 0));
+        assert!(self.segment.fill(MINE, values, self.takes, self.now));
         true
     }
 
@@ -175,44 +179,98 @@ fn leaf_adapts_its_step() {
         .into_iter()
         .zip(numbers(&row["expected"]))
     {
-        step = adapt(step, minutes * 60_000_000, own, 1_000_000);
+        // Leaf's 15 minutes are those of one segment.
+        step = adapt(step, minutes * LASTING / 15, own, 1_000_000);
         assert_eq!(i64::try_from(step), Ok(expected), "{minutes} minutes");
     }
-    // A step that was another sequence's, or of a maximum that was lowered since.
-    assert_eq!(adapt(1_000_000, 60_000_000, 2, 1), 2);
-    assert_eq!(adapt(1_000_000, 60_000_000, 2, 100), 100);
+    // A step of a CACHE or of a number of values that was lowered since.
+    assert_eq!(adapt(1_000_000, 1, 2, 2), 2);
+    assert_eq!(adapt(1_000_000, 1, 2, 100), 100);
 }
 
-/// By the segment's own notes: the first two take the configured step, and the third looks at how long the
-/// second lasted.
+/// By the segment's own notes: the first two take the least, and the third looks at how long the second lasted.
 #[test]
-fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
-    const MINUTE: Micros = 60_000_000;
+fn a_busy_segment_grows_to_its_most_and_an_idle_one_shrinks_to_its_least() {
+    let steps = steps(1, u64::MAX);
+    assert_eq!(steps, (10, 1_000_000));
     let segment = Segment::default();
     segment.reassign(MINE);
-    let mut now = MINUTE;
-    let mut steps = Vec::new();
-    for minutes in [
-        0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20, 40, 400, 400, 400, 400, 400, 400, 400,
-    ] {
-        now += minutes * MINUTE;
-        let step = segment.next_step(now, 2_000, 1_000_000);
-        segment.note_step(step);
-        steps.push(step);
-        let values = Values {
-            first: 1,
-            increment: 1,
-            count: 1,
-        };
-        assert!(segment.fill(MINE, values, 0, now));
-        // Used up and turned to, so that the next one can be filled.
-        let _ = segment.switch(MINE, |_| ());
-        while let Draw::Got { .. } = segment.draw(MINE, 1) {}
+    let mut now = 1;
+    let (quick, slow) = ([LASTING - 1; 19], [2 * LASTING; 17]);
+    let taken = [&[0, 1, LASTING][..], &quick, &[LASTING], &slow].concat();
+    let taken: Vec<u64> = taken
+        .into_iter()
+        .map(|lasted| {
+            now += lasted;
+            let step = segment.next_step(now, steps);
+            segment.note_step(step);
+            let values = Values {
+                first: 1,
+                increment: 1,
+                count: 1,
+            };
+            assert!(segment.fill(MINE, values, 0, now));
+            // Used up and turned to, so that the next one can be filled.
+            let _ = segment.switch(MINE, |_| ());
+            while let Draw::Got { .. } = segment.draw(MINE, 1) {}
+            step
+        })
+        .collect();
+    let doubled = |times: u32| 10 * 2_u64.pow(times);
+    let mut expected = vec![10, 10, 10];
+    expected.extend((1..=16).map(doubled));
+    expected.extend([doubled(16); 4]);
+    expected.extend((0..16).rev().map(doubled));
+    expected.push(10);
+    assert_eq!(taken, expected);
+}
+
+/// Draws from a new server for so long, at this rate. Returns how many values a restart skips then.
+fn skipped_after(seconds: i64, a_second: u64) -> u64 {
+    let mut server = Server::new(UP, 1, 1);
+    server.steps = steps(1, UP.total());
+    for second in 0..seconds {
+        server.now = second * 1_000_000 + 1;
+        for _ in 0..a_second {
+            assert!(server.next().is_some());
+        }
     }
-    let grown = [
-        2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 512, 512, 512, 256, 128, 64, 32, 16, 8, 4, 2,
-    ];
-    assert_eq!(steps, grown.map(|thousands| thousands * 1_000));
+    server.page.last.unsigned_abs() - seconds.unsigned_abs() * a_second
+}
+
+#[test]
+fn a_restart_skips_no_more_than_was_issued_in_a_quarter_of_an_hour() {
+    for (a_second, minutes) in [(1, 600), (3, 600), (40, 300), (1_000, 90), (2_500, 60)] {
+        for minutes in minutes..minutes + 9 {
+            let skipped = skipped_after(minutes * 60, a_second);
+            assert!(
+                skipped <= a_second * 900,
+                "{skipped} after {minutes} minutes of {a_second} a second"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_sequence_that_has_issued_eight_values_continues_within_fifty_after_a_restart() {
+    let mut server = Server::new(UP, 1, 1);
+    server.steps = steps(1, UP.total());
+    for value in 1..=8 {
+        assert_eq!(server.next(), Some(value));
+        assert!(server.page.last < 50, "{:?}", server.page);
+    }
+    server.crash(false);
+    assert_eq!(server.next(), Some(21));
+}
+
+#[test]
+fn a_step_is_the_cache_or_at_most_a_thousandth_of_all_values() {
+    assert_eq!(steps(500, 100), (500, 500));
+    assert_eq!(steps(u64::MAX, 100), (1_000_000, 1_000_000));
+    assert_eq!(steps(1, u64::from(u32::MAX / 2)), (10, 1_000_000));
+    assert_eq!(steps(1, 32_767), (10, 32));
+    assert_eq!(steps(1, 5_000), (5, 5));
+    assert_eq!(steps(1, 5), (1, 1));
 }
 
 #[test]

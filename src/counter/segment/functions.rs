@@ -1,6 +1,6 @@
 //! Segments: any sequence, drawn faster.
 
-use crate::counter::common::{check_count, create, create_quoted, range_row};
+use crate::counter::common::{check_count, check_range, create, create_quoted, range_row};
 use crate::counter::segment::{draw, refill, rows, source};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
@@ -64,7 +64,8 @@ fn segment_set(sequence: Regclass, value: i64, is_called: bool) -> i64 {
 /// The longest step.
 const LONGEST: i64 = 1_000_000;
 
-/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE. It starts at `start`, or at 1.
+/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE: 1 is one that adapts to the load.
+/// It starts at `start`, or at 1.
 ///
 /// With `source`, a foreign server, its segments are taken from the sequence of the same name there, or from
 /// `source_sequence`: many servers draw from one. During an outage of the source it continues until two segments are
@@ -78,7 +79,7 @@ fn segment_create(
     source_sequence: Option<DecodedText>,
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
-    let step = required(step, "step");
+    let step = step.unwrap_or(1);
     let quoted = sql::quoted(&name);
     match source {
         None if source_sequence.is_some() => refuse("source_sequence requires source", None),
@@ -108,12 +109,7 @@ fn refuse(message: &str, hint: Option<&str>) -> ! {
 
 /// Raises an error unless a sequence can be drawn from in such steps.
 pub fn check_step(step: i64) {
-    if !(2..=LONGEST).contains(&step) {
-        refuse(
-            &format!("step must be between 2 and {LONGEST}"),
-            Some("Use nextval() to draw one value at a time."),
-        );
-    }
+    check_range("step", step, 1..=LONGEST);
 }
 
 /// Creates such a sequence, of a quoted name.

@@ -4,12 +4,11 @@
 //! The next segment is put into shared memory under the same lock: one at a time, and an error releases the
 //! lock.
 
-use crate::counter::exhausted::IN_RECOVERY;
+use crate::counter::exhausted::{self, IN_RECOVERY};
 use crate::counter::segment::session::{attach, open, open_for};
 use crate::counter::segment::slots::{Segments, SegmentsSlot, sequence_state};
 use crate::counter::segment::{slots, source};
 use crate::counter::slot_table::SlotKey;
-use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
 use crate::pg::error;
@@ -18,7 +17,7 @@ use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Lock, Position, Sequence, SequenceRow};
 use crate::statistics;
-use mint_core::counter::segment::LONGEST;
+use mint_core::counter::sequence::steps;
 use mint_core::{Rules, SequenceState, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
@@ -90,24 +89,6 @@ pub fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
-/// Returns how many values a segment has, and how many it can have at most. A sequence of few values must not lose many
-/// of them at a crash: a step does not grow where an integer has all of them.
-fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
-    const FEW: u64 = 1 << 32;
-    let total = rules.total();
-    let most = if total > FEW {
-        settings::segment_max_step()
-    } else {
-        1
-    };
-    let own = if cache > 1 {
-        cache
-    } else {
-        settings::segment_step().min((total / 1_000).max(1))
-    };
-    (own.min(LONGEST), most)
-}
-
 /// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is
 /// none, and does not hasten the flush of the log, as the caller flushes it at once.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
@@ -117,7 +98,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         drop(sequence);
         return source::fetch(oid, segments, needed);
     }
-    let (own, most) = steps(&rules, cache);
+    let steps = steps(cache, rules.total());
     let now = clock::now();
     let (mut is_tried, mut added, step) = (false, 0, Cell::new(0));
     let taken = take_from_page(
@@ -128,7 +109,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             if !segments.slot.segment.lacks_next() {
                 return None;
             }
-            step.set(segments.next_step(now, own, most)?);
+            step.set(segments.next_step(now, steps)?);
             is_tried = true;
             rules.take(state, 1, step.get())
         },

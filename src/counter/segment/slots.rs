@@ -9,7 +9,7 @@ use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::statistics::{self, Count};
-use mint_core::counter::segment::{LONGEST, SegmentOwner, SegmentState};
+use mint_core::counter::segment::{SegmentOwner, SegmentState};
 use mint_core::counter::sequence::is_beyond;
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
@@ -115,10 +115,9 @@ impl Segments {
         }
     }
 
-    /// Returns how many values to take next, of a sequence with this step of its own that grows to `most`; none once the slot has
-    /// another owner.
-    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> Option<u64> {
-        self.held(|slot| slot.segment.next_step(now, own.min(LONGEST), most))
+    /// Returns how many values to take next, at least and at most so many; none once the slot has another owner.
+    pub fn next_step(&self, now: Micros, steps: (u64, u64)) -> Option<u64> {
+        self.held(|slot| slot.segment.next_step(now, steps))
     }
 
     /// Adds the next segment. Returns false if there is one, or the slot has another owner: the values are lost. **Under the

@@ -3,7 +3,6 @@
 use crate::counter::segment::slots::{Segments, SegmentsSlot};
 use crate::counter::segment::source::{SET_BACK, SegmentSource, requests};
 use crate::counter::segment::{slots, source};
-use crate::counter::settings;
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
 use crate::pg::error;
@@ -15,6 +14,7 @@ use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
 use crate::statistics;
 use mint_core::counter::reasons;
+use mint_core::counter::sequence::steps;
 use mint_core::{Micros, Values};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
@@ -155,8 +155,7 @@ impl SupplyWorker {
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let (own, most) = (source.place.step, settings::segment_max_step());
-        let Some(count) = segments.next_step(now, own, most) else {
+        let Some(count) = segments.next_step(now, steps(source.place.step, u64::MAX)) else {
             return Ok(());
         };
         let values = self.request(&source, count, end)?;

@@ -116,7 +116,7 @@ fn counters_restart_where_the_originals_do() {
     let server = Server::build("originals").durable().start();
     let mut session = server.connect("postgres");
     session.run(
-        "CREATE SEQUENCE abc; SELECT setval('abc', 100); SELECT user_sequence_create('seqsvr')",
+        "CREATE SEQUENCE abc CACHE 2000; SELECT setval('abc', 100); SELECT user_sequence_create('seqsvr')",
     );
     let next = "SELECT user_sequence_next('seqsvr', 1)";
     assert_eq!(session.one::<i64>("SELECT segment_next('abc')"), 101);

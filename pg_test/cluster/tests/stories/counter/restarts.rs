@@ -23,6 +23,26 @@ fn draw(server: &Server) -> (i64, i64) {
     (session.one(TICKET), session.one(VALUE))
 }
 
+/// A sequence without a CACHE that has issued eight values continues within fifty, after stops of both kinds.
+#[test]
+fn a_restart_skips_few_values_of_a_seldom_used_sequence() {
+    let server = Server::build("few skipped").durable().start();
+    let create = "CREATE SEQUENCE seldom; SELECT ticket_create('flickr', 2, 2)";
+    server.connect("postgres").run(create);
+    for next in ["segment_next('seldom')", "ticket_next('flickr') / 2"] {
+        let eight = format!("SELECT {next} FROM generate_series(1, 8)");
+        let drawn: Vec<i64> = server.connect("postgres").column(&eight);
+        assert_eq!(drawn, (1..=8).collect::<Vec<i64>>());
+        server.restart();
+        let after: i64 = server.connect("postgres").one(&format!("SELECT {next}"));
+        assert!((9..50).contains(&after), "{after} of {next}");
+        server.stop_immediate();
+        server.start_again();
+        let next: i64 = server.connect("postgres").one(&format!("SELECT {next}"));
+        assert!((after + 1..50).contains(&next), "{next} after {after}");
+    }
+}
+
 /// Sessions draw while the server is stopped in every way.
 #[test]
 fn no_stop_under_load_repeats_a_number() {

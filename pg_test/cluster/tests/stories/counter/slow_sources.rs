@@ -66,7 +66,7 @@ fn silent_servers_of_one_role_delay_others_by_one_request() {
     central.connect().run(
         "SELECT segment_create('orders', step => 10); GRANT USAGE ON SEQUENCE orders TO member",
     );
-    let server = central.admit(Server::build("ada").conf("pg_mint.segment_max_step = 1"));
+    let server = central.admit(Server::build("ada"));
     let mut session = server.connect("postgres");
     session.run("SELECT segment_create('orders', step => 10, source => 'registry')");
     let mut drawn = vec![draw(&mut session)];

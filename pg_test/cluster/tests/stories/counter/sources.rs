@@ -18,7 +18,7 @@ pub fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
          GRANT USAGE ON SEQUENCE orders TO member",
     );
     let servers = servers.iter().map(|name| {
-        let server = central.admit(Server::build(name).conf("pg_mint.segment_max_step = 1"));
+        let server = central.admit(Server::build(name));
         server
             .connect("postgres")
             .run("SELECT segment_create('orders', step => 1000, source => 'registry')");

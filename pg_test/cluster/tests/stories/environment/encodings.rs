@@ -124,7 +124,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     (
         "SELECT ticket_alter('k@', 1, 2, 1)",
-        "has taken tickets of sequence \"k@\" up to 2002.",
+        "has taken tickets of sequence \"k@\" up to 12.",
     ),
     ("SELECT ticket_alter('k@', 1, 2, 4000)", "4001"),
     (

@@ -59,8 +59,7 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
     let kept: Vec<String> = session.column(
         "SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relkind = 'S' AND relnamespace = 'b'::regnamespace ORDER BY relname",
     );
-    let place =
-        |name: &str| format!("{{\"server\":\"srv\",\"sequence\":\"b.{name}\",\"step\":2000}}");
+    let place = |name: &str| format!("{{\"server\":\"srv\",\"sequence\":\"b.{name}\",\"step\":1}}");
     let last: Vec<&str> = kept.iter().filter_map(|kept| kept.lines().last()).collect();
     assert_eq!(last, [place("s1"), place("s2")]);
 }

@@ -67,7 +67,7 @@ fn no_other_function_answers_for_the_source_of_a_sequence() {
              BEGIN PERFORM member.trap('xid'); RETURN pg_catalog.pg_current_xact_id(); END $$",
     );
     session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
-    let ada = central.admit(Server::build("ada").conf("pg_mint.segment_max_step = 1"));
+    let ada = central.admit(Server::build("ada"));
     ada.connect("postgres")
         .run("SELECT segment_create('orders', step => 1000, source => 'registry', source_sequence => 'public.orders')");
     let (first, _) = first_id(&ada, "SELECT segment_next('orders')");

@@ -41,8 +41,7 @@ fn assert_above(next: &Numbers, last: &Numbers) {
 
 /// Starts a primary with counters, each of which takes a hundred values at a time.
 fn start(name: &str) -> Server {
-    let steps = "pg_mint.segment_max_step = 1";
-    let primary = Server::build(name).conf(steps).start();
+    let primary = Server::start(name);
     primary.connect("postgres").run(
         "SELECT user_sequence_create('mail', sections => 4, step => 100);
          SELECT segment_create('orders', step => 100);

@@ -12,9 +12,7 @@ const WHILE: Duration = Duration::from_millis(400);
 /// Starts another server, which is one of `servers`.
 fn start(others: &[Server], servers: usize, above: i64) -> Server {
     let number = others.len() + 1;
-    // Each statement takes values from the sequence.
-    let builder =
-        Server::build(&format!("ticket server {number}")).conf("pg_mint.segment_max_step = 1");
+    let builder = Server::build(&format!("ticket server {number}"));
     let server = match others.first() {
         Some(other) => builder.start_beside(other),
         None => builder.start(),
@@ -23,6 +21,7 @@ fn start(others: &[Server], servers: usize, above: i64) -> Server {
     session.run(&format!(
         "CREATE ROLE app;
          SELECT ticket_create('photos', server => {number}, servers => {servers}, above => {above});
+         -- Each statement takes values from the sequence.
          ALTER SEQUENCE photos CACHE 20;
          GRANT USAGE ON SEQUENCE photos TO app;
          CREATE FUNCTION draw() RETURNS SETOF bigint LANGUAGE sql VOLATILE SECURITY DEFINER
