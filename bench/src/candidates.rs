@@ -162,7 +162,7 @@ pub fn prepare(server: &Server) {
         "CREATE EXTENSION ulid",
         "CREATE EXTENSION pg_idkit",
         "CREATE EXTENSION pgstattuple",
-        "SELECT segment_create('bench_segment', step => 2000)",
+        "SELECT segment_create('bench_segment')",
         "SELECT ticket_create('bench_ticket')",
         "SELECT user_sequence_create('bench_family')",
     ] {

@@ -1,6 +1,5 @@
 //! Numbers that are given once: segments of sequences, and the sequences of users.
 
-pub mod reasons;
 pub mod section;
 pub mod segment;
 pub mod sequence;

@@ -76,7 +76,7 @@ pub enum Draw {
         first: i64,
         /// From one to the next.
         increment: i64,
-        /// True when this session has to fetch the next segment: in one draw of each, which passes a tenth of it.
+        /// True when this session has to fetch the next segment unless it is there: past a tenth, and in the last tenth.
         fetch: bool,
     },
     /// The segment in use has fewer left.
@@ -158,11 +158,13 @@ impl Segment {
             {
                 Ok(_) => {
                     // As Leaf: the first draw that finds less than nine tenths left. Of one value, the draw of it.
-                    let mark = (count / 10 + 1).min(count - 1);
+                    let tenth = count / 10;
+                    let mark = (tenth + 1).min(count - 1);
+                    let is_mark = drawn <= mark && mark < drawn + want;
                     return Draw::Got {
                         first: values.get(drawn),
                         increment: values.increment,
-                        fetch: drawn <= mark && mark < drawn + want,
+                        fetch: is_mark || drawn + want > count - tenth,
                     };
                 }
                 Err(now) => word = now,

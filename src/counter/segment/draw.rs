@@ -26,7 +26,7 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
         && let Some(Segments { slot, owner }) = known.segments.get()
         && let Draw::Got { first, fetch, .. } = slot.segment.draw(owner, 1)
     {
-        if fetch {
+        if fetch && slot.wants_next() {
             prefetch(sequence);
         }
         set_last(first);
@@ -91,7 +91,7 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
                 increment,
                 fetch,
             } => {
-                if fetch {
+                if fetch && slot.wants_next() {
                     prefetch(sequence);
                 }
                 return Values {
@@ -142,7 +142,7 @@ fn switch_segment(segments: Segments, sequence: pg_sys::Oid) {
 /// Returns the step of a sequence whose values come from another server.
 fn remote_step(sequence: pg_sys::Oid) -> Option<u64> {
     let (rules, _) = open(sequence).definition();
-    Some(source::find(sequence, &rules)?.place.step)
+    Some(source::find(sequence, &rules)?.steps().0)
 }
 
 /// Raises an error for more values in a row than a segment of another server has.

@@ -182,7 +182,7 @@ fn segments() -> TableIterator<
                     look.waits.cast_signed(),
                     interval(look.waited),
                     timestamp(row.used),
-                    source::trouble(row.sequence).map(DecodedText),
+                    row.trouble.map(DecodedText),
                 )
             }),
     )

@@ -3,8 +3,8 @@
 pub mod draw;
 pub mod functions;
 pub mod leaf;
-pub mod order;
 pub mod refill;
+pub mod request;
 pub mod rows;
 pub mod session;
 pub mod slots;
@@ -15,6 +15,5 @@ pub mod usage;
 /// Registers the memory and callbacks. Called once, when the library is loaded.
 pub fn init() {
     slots::init();
-    source::init();
     session::init();
 }

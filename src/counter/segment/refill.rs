@@ -16,7 +16,6 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Lock, Position, Sequence, SequenceRow};
-use crate::statistics;
 use mint_core::counter::sequence::steps;
 use mint_core::{Rules, SequenceState, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -100,7 +99,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
     let steps = steps(cache, rules.total());
     let now = clock::now();
-    let (mut is_tried, mut added, step) = (false, 0, Cell::new(0));
+    let (mut is_tried, step) = (false, Cell::new(0));
     let taken = take_from_page(
         &mut sequence,
         segments,
@@ -113,15 +112,10 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             is_tried = true;
             rules.take(state, 1, step.get())
         },
-        |segments, values, position| {
-            if segments.fill(values, step.get(), position, now) {
-                added = values.count;
-            }
-        },
+        |segments, values, position| segments.fill(values, step.get(), position, now),
     );
     match taken.values {
         Some(_) => {
-            statistics::note_refill(added);
             warn_if_nearly_exhausted(&sequence, &rules, &taken);
             if !needed {
                 sequence::flush_soon(taken.position);

@@ -1,6 +1,6 @@
 //! The rows of the view `mint.segments`.
 
-use crate::counter::segment::slots;
+use crate::counter::segment::slots::{self, SlotState};
 use crate::pg::catalog::{privilege, relation};
 use mint_core::Micros;
 use mint_core::counter::segment::SegmentState;
@@ -15,6 +15,8 @@ pub struct SegmentRow {
     pub end: Option<i64>,
     /// When a segment was taken last, in microseconds since 1970.
     pub used: Micros,
+    /// Why there is no next segment from another server.
+    pub trouble: Option<String>,
 }
 
 /// Returns whether there is such a sequence, and the role may see its values.
@@ -27,27 +29,35 @@ pub fn may_see(sequence: pg_sys::Oid) -> bool {
 /// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
 /// last value that was taken from another server; only those that the role may see.
 pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
-    let row = |sequence: u32, used, look| SegmentRow {
-        sequence: sequence.into(),
-        look,
-        end: look.ceiling.or_else(|| ends.get(&sequence).copied()),
-        used,
+    let row = |state: SlotState| SegmentRow {
+        sequence: state.sequence.into(),
+        end: state
+            .segments
+            .ceiling
+            .or_else(|| ends.get(&state.sequence).copied()),
+        look: state.segments,
+        used: state.used,
+        trouble: state.failure,
     };
-    let mut latest = BTreeMap::new();
+    let unused = |&sequence: &u32| SlotState {
+        sequence,
+        used: Micros::MIN,
+        segments: SegmentState::default(),
+        failure: None,
+    };
+    let mut latest: BTreeMap<u32, SlotState> = BTreeMap::new();
     let states = slots::states().into_iter();
-    for (sequence, used, look) in states.filter(|(_, _, look)| look.is_used) {
-        if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
-            latest.insert(sequence, (used, look));
+    let has_row = |state: &SlotState| state.segments.is_used || ends.contains_key(&state.sequence);
+    let states = states.filter(has_row);
+    for state in states.chain(ends.keys().map(unused)) {
+        let known = latest.get(&state.sequence);
+        if known.is_none_or(|known| known.used < state.used) {
+            latest.insert(state.sequence, state);
         }
     }
-    for &sequence in ends.keys() {
-        latest
-            .entry(sequence)
-            .or_insert((Micros::MIN, SegmentState::default()));
-    }
     latest
-        .into_iter()
-        .filter(|&(sequence, _)| may_see(sequence.into()))
-        .map(|(sequence, (used, look))| row(sequence, used, look))
+        .into_values()
+        .filter(|state| may_see(state.sequence.into()))
+        .map(row)
         .collect()
 }

@@ -1,6 +1,6 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
-use crate::counter::segment::order::Order;
+use crate::counter::segment::request::{Fate, Request};
 use crate::counter::settings;
 use crate::counter::slot_table;
 use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
@@ -8,6 +8,7 @@ use crate::pg::catalog::extension;
 use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
+use crate::pg::worker::note::Note;
 use crate::statistics::{self, Count};
 use mint_core::counter::segment::{SegmentOwner, SegmentState};
 use mint_core::counter::sequence::is_beyond;
@@ -16,7 +17,7 @@ use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 static STAMP: Stamp = Stamp::new(b's', 5);
-static SEGMENTS: NamedSegment<Owners, SegmentsSlot> = NamedSegment::sized_by(
+static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
     &settings::MAX_SEGMENTS,
     &STAMP,
     || settings::MAX_SEGMENTS.count(),
@@ -28,8 +29,18 @@ pub fn init() {
     SEGMENTS.register();
 }
 
-fn memory() -> &'static Memory<Owners, SegmentsSlot> {
+fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
     SEGMENTS.memory()
+}
+
+/// The head of the segment.
+///
+/// - `why`, `why_of`: why a request to another server has failed last, and the owner of its slot. Written under the lock.
+#[repr(C)]
+struct SegmentsHead {
+    owners: Owners,
+    why_of: AtomicU32,
+    why: Note<400>,
 }
 
 /// The slot of a sequence: its segments in shared memory.
@@ -37,7 +48,7 @@ fn memory() -> &'static Memory<Owners, SegmentsSlot> {
 /// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the idea's.
 /// - `tag`, `owner`: changed under the idea's lock; `owner` is 0 while the tag changes.
 /// - `role`: the owner of the sequence when a session has found the slot last. A hint.
-/// - `order`: of a segment from another server ([`crate::counter::segment::source`]).
+/// - `request`: for a segment from another server ([`crate::counter::segment::source`]).
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
 /// - `end`: the furthest value that other servers have told to have taken, less the lowest one; 0 when none has. Written under
@@ -49,7 +60,7 @@ pub struct SegmentsSlot {
     pub(super) tag: Tag,
     owner: AtomicU32,
     role: AtomicU32,
-    order: Order,
+    pub request: Request,
     noted: AtomicBool,
     percent: AtomicU8,
     left: AtomicI64,
@@ -108,11 +119,62 @@ impl Segments {
         .unwrap_or(self)
     }
 
-    /// Orders a segment from another server again, as a session still waits for it.
-    pub fn keep_order(&self) {
-        if self.slot.order.is_old() {
-            self.held(SegmentsSlot::order);
+    /// Begins the request for the next segment from another server, unless it is running. At most so many are running, and one
+    /// of each owner of sequences: owners whose servers are slow delay nobody else. Otherwise it is put off.
+    pub fn begin_request(&self, most: usize) -> bool {
+        let of = |slot: &SegmentsSlot| (slot.tag.database(), slot.role());
+        let running = made_slots().filter(|slot| slot.request.is_running());
+        let running: Vec<_> = running.map(of).collect();
+        let is_turn = running.len() < most && !running.contains(&of(self.slot));
+        let begin = |slot: &SegmentsSlot| {
+            let is_free = slot.segment.lacks_next() && !slot.request.is_running();
+            if is_free {
+                let fate = if is_turn { Fate::Running } else { Fate::PutOff };
+                slot.request.set(fate);
+            }
+            is_free && is_turn
+        };
+        self.held(begin) == Some(true)
+    }
+
+    /// Returns the number by which a worker finds these.
+    pub fn number(&self) -> u64 {
+        let place = memory()
+            .slots
+            .iter()
+            .position(|slot| std::ptr::eq(slot, self.slot));
+        u64::from(self.owner) << 32 | place.unwrap_or_default() as u64
+    }
+
+    /// Returns the segments of a number, their database and their sequence, unless the slot has another owner.
+    pub fn of_number(number: u64) -> Option<(Self, u32, pg_sys::Oid)> {
+        statistics::map();
+        let slot = memory().slots.get(number as u32 as usize)?;
+        let look = |slot: &SegmentsSlot| (slot.tag.database(), slot.tag.sequence());
+        let (owner, (database, sequence)) = slot.read(look)?;
+        (u64::from(owner) == number >> 32)
+            .then(|| (Self { slot, owner }, database, sequence.into()))
+    }
+
+    /// Records why the request has failed.
+    pub fn note_failure(&self, why: &str) {
+        self.held(|slot| {
+            memory().head.why.set(why);
+            memory().head.why_of.store(self.owner, Ordering::Release);
+            slot.request.set(Fate::Failed);
+        });
+    }
+
+    /// Returns why the last request has failed, if it has. There is room for one reason, that of the last failure.
+    pub fn failure(&self) -> Option<String> {
+        if !self.slot.request.is(Fate::Failed, Micros::MAX) {
+            return None;
         }
+        let head = &memory().head;
+        let is_of_this = || head.why_of.load(Ordering::Acquire) == self.owner;
+        let why = if is_of_this() { head.why.get() } else { None };
+        let why = why.filter(|_| is_of_this());
+        Some(why.unwrap_or_else(|| "see the server log".to_owned()))
     }
 
     /// Returns how many values to take next, at least and at most so many; none once the slot has another owner.
@@ -120,34 +182,30 @@ impl Segments {
         self.held(|slot| slot.segment.next_step(now, steps))
     }
 
-    /// Adds the next segment. Returns false if there is one, or the slot has another owner: the values are lost. **Under the
-    /// page's lock**, or in the one worker of the database, for values from another server.
+    /// Adds the next segment. If there is one, or the slot has another owner, the values are lost. **Under the page's lock.**
     /// `step`: how many were to be taken.
-    pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) -> bool {
-        let is_added = self.held(|slot| {
-            let is_added =
-                slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now);
-            if is_added {
+    pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) {
+        self.held(|slot| {
+            if slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now) {
                 slot.segment.note_step(step);
                 slot.tag.note_use(now);
-                slot.order.end();
+                slot.request.end();
+                statistics::note_refill(values.count);
             }
-            is_added
         });
-        is_added == Some(true)
     }
 }
 
 impl SegmentsSlot {
     /// Drops the segments, and sets another owner. The caller holds the lock.
     fn renew(&self) {
-        let owner = memory().head.next();
+        let owner = memory().head.owners.next();
         // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some can still be drawn.
         let before = self.segment.left();
         statistics::add(Count::ValuesDropped, before);
         let left = self.segment.reassign(owner);
         statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
-        self.order.end();
+        self.request.end();
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
     }
@@ -180,9 +238,10 @@ impl SegmentsSlot {
         self.percent.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a segment from another server is wanted.
-    pub fn is_ordered(&self) -> bool {
-        self.order.is_due() && self.segment.lacks_next()
+    /// Returns whether the next segment is to be taken: unless it is there, or another server is asked for it or has failed a
+    /// short while ago.
+    pub fn wants_next(&self) -> bool {
+        self.segment.lacks_next() && !self.request.rests()
     }
 
     /// Returns whether the page was not written since segments were taken from it. The cheap and most frequent case of
@@ -225,25 +284,6 @@ impl SegmentsSlot {
         Some(furthest)
     }
 
-    /// Orders a segment from another server. Returns the generation of the one before.
-    pub fn order(&self) -> u64 {
-        // Another session's can have come before.
-        if self.segment.lacks_next() {
-            self.order.make();
-        }
-        self.segment.last_filled()
-    }
-
-    /// Cancels the order.
-    pub fn cancel(&self) {
-        self.order.cancel();
-    }
-
-    /// Returns whether the ordered segment is there.
-    pub fn is_supplied(&self) -> bool {
-        self.order.is_ended() || !self.segment.lacks_next()
-    }
-
     /// Returns whether the slot is of this database, as it is now.
     pub(super) fn is_own(&self) -> bool {
         self.tag.database() == extension::database() && self.tag.is_of(extension::incarnation())
@@ -267,30 +307,6 @@ pub fn sequence_state(row: SequenceRow) -> SequenceState {
         last: row.last_value,
         called: row.is_called,
     }
-}
-
-/// A sequence of this database for which a segment from another server is ordered.
-pub struct SegmentOrder {
-    pub sequence: pg_sys::Oid,
-    /// The owner of the sequence.
-    pub role: u32,
-    pub segments: Segments,
-}
-
-/// Returns these sequences.
-pub fn orders() -> Vec<SegmentOrder> {
-    let order = |slot: &'static SegmentsSlot| {
-        let is_ours = |slot: &SegmentsSlot| slot.is_own() && slot.is_ordered();
-        let look = |slot: &SegmentsSlot| is_ours(slot).then(|| (slot.tag.sequence(), slot.role()));
-        let (owner, found) = slot.read(look)?;
-        let (sequence, role) = found?;
-        Some(SegmentOrder {
-            sequence: sequence.into(),
-            role,
-            segments: Segments { slot, owner },
-        })
-    };
-    memory().slots.iter().filter_map(order).collect()
 }
 
 /// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `role`: the owner of the sequence.
@@ -348,12 +364,32 @@ pub(super) fn most() -> usize {
     made.unwrap_or_else(|| settings::MAX_SEGMENTS.count())
 }
 
-/// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.
-pub fn states() -> Vec<(u32, Micros, SegmentState)> {
-    let state = |slot: &SegmentsSlot| {
+/// The segments of a sequence of this database.
+pub struct SlotState {
+    pub sequence: u32,
+    /// When the slot was filled last.
+    pub used: Micros,
+    pub segments: SegmentState,
+    /// Why the last request for a segment from another server has failed.
+    pub failure: Option<String>,
+}
+
+/// Returns the state of each slot of this database.
+pub fn states() -> Vec<SlotState> {
+    let look = |slot: &SegmentsSlot| {
         let state = || (slot.tag.sequence(), slot.tag.used(), slot.segment.state());
         slot.is_own().then(state)
     };
-    let slots = memory().slots.iter();
-    slots.filter_map(|slot| slot.read(state)?.1).collect()
+    let state = |slot: &'static SegmentsSlot| {
+        let (owner, state) = slot.read(look)?;
+        let (sequence, used, segments) = state?;
+        let failure = Segments { slot, owner }.failure();
+        Some(SlotState {
+            sequence,
+            used,
+            segments,
+            failure,
+        })
+    };
+    memory().slots.iter().filter_map(state).collect()
 }

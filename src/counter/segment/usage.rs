@@ -1,7 +1,6 @@
 //! What an administrator watches of the slots of sequences. Nothing here makes the memory, or takes its lock.
 
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
-use crate::counter::segment::source;
 use crate::pg::catalog::relation;
 use pgrx::pg_sys;
 use std::cmp::Reverse;
@@ -63,9 +62,4 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
         }
     }
     all
-}
-
-/// Returns whether this database wants a segment of another server, and has no worker to request it.
-pub fn lacks_supplier() -> bool {
-    own_slots(SegmentsSlot::is_ordered).any(|is_ordered| is_ordered) && !source::is_served()
 }

@@ -1,6 +1,5 @@
 //! Checks of the server and of this database: versions and workers, and what the catalogs say of other servers.
 
-use crate::counter::segment::usage as segments;
 use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
 use crate::pg::backend::guc;
@@ -64,36 +63,16 @@ impl Facts {
     }
 }
 
-/// Returns what is so.
-fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
-    let so = facts.iter().filter(|(is_so, _)| *is_so);
-    so.map(|&(_, what)| what).collect()
-}
-
-/// Returns whether background workers are missing.
+/// Returns whether the background worker of a registry is missing.
 pub fn workers() -> Finding {
-    let missing = [
-        (
-            leases::lacks_worker(),
-            "\"pg_mint registry\", which renews leases",
-        ),
-        (
-            segments::lacks_supplier(),
-            "\"pg_mint segments\", which requests segments of other servers",
-        ),
-    ];
-    let (status, missing) = match missing[0].0 {
-        true => (Status::Critical, those(&missing)),
-        false => (Status::Warning, those(&missing)),
+    let is_missing = leases::lacks_worker();
+    let detail = match is_missing {
+        true => "Not running: \"pg_mint registry\", which renews leases.",
+        false => "No background worker is missing.",
     };
-    let detail = match missing.join("; ").as_str() {
-        "" => "No background worker is missing.".to_owned(),
-        missing => format!("Not running: {missing}."),
-    };
-    let status = status.when(!missing.is_empty());
-    let finding = Finding::ok(detail).measured(missing.len() as f64, 1.0, "workers");
+    let finding = Finding::ok(detail.to_owned()).measured(is_missing.into(), 1.0, "workers");
     finding.with(
-        status,
+        Status::Critical.when(is_missing),
         "Increase \"max_worker_processes\" and restart the server. Check the server log.",
     )
 }

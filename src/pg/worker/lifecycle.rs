@@ -45,6 +45,23 @@ pub fn connect(database: &str) {
 /// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
 /// when the requests have a worker already.
 pub fn begin(requests: &'static Mailbox) -> bool {
+    prepare();
+    SERVED.set(Some(requests));
+    on_exit(|| {
+        if let Some(requests) = SERVED.get() {
+            requests.leave();
+        }
+    });
+    requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
+}
+
+/// Does the same as [`begin`], of a process that serves one request.
+pub fn begin_once() -> bool {
+    prepare();
+    attempt(deadline::REQUEST, serve_database_owner).is_ok()
+}
+
+fn prepare() {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
@@ -54,14 +71,7 @@ pub fn begin(requests: &'static Mailbox) -> bool {
             pg_sys::GucContext::PGC_SUSET,
             pg_sys::GucSource::PGC_S_OVERRIDE,
         );
-        SERVED.set(Some(requests));
     }
-    on_exit(|| {
-        if let Some(requests) = SERVED.get() {
-            requests.leave();
-        }
-    });
-    requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
 }
 
 /// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody
@@ -82,11 +92,6 @@ pub fn idle(span: Micros, requests: &Mailbox, seen: u64) {
     if requests.last() == seen && !deadline::is_asked_to_end() {
         clock::pause(span, &IDLE);
     }
-}
-
-/// Returns whether the worker is to end, or should leave its database.
-pub fn must_leave() -> bool {
-    deadline::is_asked_to_end() || is_database_wanted()
 }
 
 /// Returns whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy

@@ -6,14 +6,10 @@ use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::machine::server::process_id;
-use crate::pg::worker::note::Note;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
-
-/// The longest note, in bytes.
-pub const NOTE: usize = 500;
 
 /// The interval at which a waiting session looks for an answer.
 pub const POLL: Micros = 2_000;
@@ -23,14 +19,12 @@ pub const POLL: Micros = 2_000;
 /// - `worker`: the worker's process id; 0 when there is none.
 /// - `started`: when a worker was started last; moved by compare-and-swap.
 /// - `last`: the number of the last request; `answered`: of the last one that the worker has answered.
-/// - `note`: what went wrong last; empty when nothing did. Written by the worker alone.
 #[repr(C)]
 pub struct Mailbox {
     worker: AtomicU32,
     started: AtomicI64,
     last: AtomicU64,
     answered: AtomicU64,
-    note: Note<NOTE>,
 }
 
 /// Returns the DETAIL of an error that the last request of a worker caused.
@@ -48,9 +42,24 @@ pub struct WorkerKind {
     /// The entry point in this library.
     pub function: &'static str,
     /// The argument of the entry point.
-    pub argument: u32,
+    pub argument: u64,
     /// What sessions wait for that make requests.
     pub event: &'static WaitEvent,
+}
+
+impl WorkerKind {
+    /// Starts a worker. False when all are in use.
+    pub fn start(&self) -> bool {
+        let worker = BackgroundWorkerBuilder::new(self.name)
+            .set_type(self.name)
+            .set_library("pg_mint")
+            .set_function(self.function)
+            .set_argument(Some(pg_sys::Datum::from(self.argument)))
+            .enable_spi_access()
+            .set_start_time(BgWorkerStartTime::RecoveryFinished)
+            .set_restart_time(None);
+        worker.load_dynamic().is_ok()
+    }
 }
 
 #[cold]
@@ -115,19 +124,11 @@ impl Mailbox {
         if swap.is_err() {
             return true;
         }
-        let worker = BackgroundWorkerBuilder::new(kind.name)
-            .set_type(kind.name)
-            .set_library("pg_mint")
-            .set_function(kind.function)
-            .set_argument(Some(pg_sys::Datum::from(kind.argument)))
-            .enable_spi_access()
-            .set_start_time(BgWorkerStartTime::RecoveryFinished)
-            .set_restart_time(None)
-            .load_dynamic();
-        if worker.is_err() {
+        let is_started = kind.start();
+        if !is_started {
             self.started.store(0, Ordering::Relaxed);
         }
-        worker.is_ok()
+        is_started
     }
 
     /// Returns whether there is a worker.
@@ -207,15 +208,5 @@ impl Mailbox {
         self.worker
             .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
             .is_ok()
-    }
-
-    /// Returns what went wrong last, if anything did.
-    pub fn note(&self) -> Option<String> {
-        self.note.get()
-    }
-
-    /// Sets what went wrong; an empty note says that nothing did. **For the worker.**
-    pub fn set_note(&self, note: &str) {
-        self.note.set(note);
     }
 }

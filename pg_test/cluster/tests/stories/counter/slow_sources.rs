@@ -1,7 +1,10 @@
-//! Foreign servers of one role that never answer, while other roles draw segments from theirs.
+//! Foreign servers that never answer, or are slow, while sessions draw.
 
-use mint_cluster::{Registry, Server, Session, assert_unique};
+use super::sources::{NEXT, start};
+use mint_cluster::{Registry, Server, Session, assert_unique, say};
 use std::net::{TcpListener, TcpStream};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
 
 /// A program that accepts connections, and never answers.
 struct Silent {
@@ -57,9 +60,9 @@ fn draw(session: &mut Session) -> i64 {
     session.one("SELECT first FROM segment_next_range('orders', 10)")
 }
 
-/// Others wait for one request of that role at most, and a while after its sessions have ended for none.
+/// Requests of that role are one at a time, and delay nobody else's.
 #[test]
-fn silent_servers_of_one_role_delay_others_by_one_request() {
+fn silent_servers_of_one_role_delay_no_other() {
     let Some(central) = Registry::start("a source beside silent ones") else {
         return;
     };
@@ -73,7 +76,7 @@ fn silent_servers_of_one_role_delay_others_by_one_request() {
     let mut silent = Silent::start();
     attack(&server, silent.port(), 20);
     // A round over the servers that do not answer would take a minute.
-    session.run("SET pg_mint.max_wait = '20s'");
+    session.run("SET pg_mint.max_wait = '2s'");
     drawn.extend((0..4).map(|_| draw(&mut session)));
     server.until("nobody asks for the others any more", || {
         let before = silent.accepted();
@@ -82,4 +85,132 @@ fn silent_servers_of_one_role_delay_others_by_one_request() {
     });
     assert_unique([&drawn]);
     assert!(silent.accepted() > 0);
+}
+
+/// Lets the foreign server lead to a program that never answers.
+fn lead_astray(session: &mut Session, silent: &Silent) -> String {
+    let host: String = session.one(
+        "SELECT substr(o, 6) FROM pg_foreign_server, unnest(srvoptions) AS o WHERE o LIKE 'host=%'",
+    );
+    session.run(&format!(
+        "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}')",
+        silent.port()
+    ));
+    format!("ALTER SERVER registry OPTIONS (SET host '{host}', SET port '5432')")
+}
+
+/// Nobody waits while values are left, and nobody asks again for a while. When none are left, calls wait for a request at
+/// most.
+#[test]
+fn a_silent_source_delays_no_draw_while_values_are_left() {
+    let Some((_central, servers)) = start("a silent source", &["ada"]) else {
+        return;
+    };
+    let ada = &servers[0];
+    let [mut session, mut other] = [0, 1].map(|_| ada.connect("postgres"));
+    let draw = "SELECT segment_next('orders') FROM generate_series(1, 50)";
+    let mut drawn: Vec<i64> = session.column(draw);
+    let mut silent = Silent::start();
+    let back = lead_astray(&mut session, &silent);
+    let began = Instant::now();
+    drawn.extend((0..17).flat_map(|_| session.column::<i64>(draw)));
+    // The last tenth, for longer than a request lasts, and not as long as nobody asks again.
+    let draws = (0..80).map(|_| {
+        sleep(Duration::from_millis(50));
+        let began = Instant::now();
+        drawn.push(session.one(NEXT));
+        began.elapsed()
+    });
+    let longest = draws.max().expect("draws");
+    let asked = silent.accepted();
+    say(format!(
+        "{asked} requests; a draw of the last tenth took {longest:?} at most"
+    ));
+    assert!(longest < Duration::from_secs(1), "{longest:?}");
+    assert!(
+        asked == 1 || began.elapsed() > Duration::from_secs(7),
+        "{asked}"
+    );
+    drawn.extend((0..20).map(|_| session.one::<i64>(NEXT)));
+    assert_eq!(drawn, (1..=1_000).collect::<Vec<i64>>());
+    let began = Instant::now();
+    let refusals = scope(|scope| {
+        let both = [&mut session, &mut other];
+        both.map(|session| scope.spawn(|| session.refusal(NEXT)))
+            .map(|refusal| refusal.join().expect("a refusal"))
+    });
+    for refusal in refusals {
+        assert_eq!(refusal.code, "55000", "{refusal}");
+        let reasons = ["did not respond", "timeout expired"];
+        let is_silence = reasons.iter().any(|why| refusal.detail.contains(why));
+        assert!(is_silence, "{refusal}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(6));
+    session.run("SET pg_mint.max_wait = '100ms'");
+    sleep(Duration::from_millis(200));
+    let began = Instant::now();
+    let refusal = session.refusal(NEXT);
+    assert!(
+        refusal.detail.contains("has not responded yet"),
+        "{refusal}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(1));
+    session.run(&back);
+    let next: i64 = ada.until_minted(|| session.try_one(NEXT));
+    assert_eq!(next, 1_001);
+}
+
+/// While a request runs, the session that waits is canceled or terminated, the worker is terminated, and the foreign server or
+/// the sequence is dropped; and transactions roll back.
+#[test]
+fn no_end_of_a_request_repeats_a_value() {
+    let Some((central, servers)) = start("requests that are cut off", &["ada"]) else {
+        return;
+    };
+    let ada = &servers[0];
+    let mut admin = ada.connect("postgres");
+    let mut watch = central.connect();
+    let mut drawn = Vec::new();
+    for end in [
+        "SELECT 1",
+        "SELECT pg_cancel_backend(PID)",
+        "SELECT pg_terminate_backend(PID)",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_mint segments'",
+        "DROP SERVER registry CASCADE",
+        "DROP SEQUENCE orders",
+    ] {
+        let mut session = ada.connect("postgres");
+        session.run("BEGIN");
+        let few = "SELECT segment_next('orders') FROM generate_series(1, 90)";
+        drawn.extend(ada.until_minted(|| {
+            session.try_column::<i64>(few).inspect_err(|_| {
+                session.run("ROLLBACK; BEGIN");
+            })
+        }));
+        session.run("ROLLBACK; SET pg_mint.max_wait = '2s'");
+        let mut alters = central.connect();
+        alters.run("BEGIN; ALTER SEQUENCE orders CACHE 999");
+        let end = end.replace("PID", &session.pid.to_string());
+        scope(|scope| {
+            let many = "SELECT segment_next('orders') FROM generate_series(1, 2000)";
+            let draws = scope.spawn(|| session.try_column::<i64>(many));
+            let waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'member' AND wait_event_type = 'Lock')";
+            central
+                .server
+                .until("the request waits", || watch.one(waits));
+            admin.run(&end);
+            alters.run("ROLLBACK");
+            drawn.extend(draws.join().expect("no panic").unwrap_or_default());
+        });
+        if end.starts_with("DROP SERVER") {
+            central.create_server(&mut admin, "registry", "postgres");
+        }
+        if end.starts_with("DROP SEQUENCE") {
+            admin.run("SELECT segment_create('orders', step => 1000, source => 'registry')");
+        }
+    }
+    let rest = "SELECT segment_next('orders') FROM generate_series(1, 2500)";
+    drawn.extend(ada.until_minted(|| admin.try_column::<i64>(rest)));
+    assert_unique([&drawn]);
+    assert!(drawn.len() > 5_000, "{}", drawn.len());
 }
