@@ -8,7 +8,7 @@
 //!
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
-use crate::pg::backend::recovery;
+use crate::pg::backend::recovery::{self, Refusal};
 use crate::pg::charset::Encoded;
 use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
@@ -110,6 +110,12 @@ pub fn update<'conn>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],
 ) -> SpiTupleTable<'conn> {
+    // It would begin a transaction that writes, which is an internal error there.
+    recovery::refuse(&Refusal {
+        message: "cannot change a database during recovery",
+        detail: "This server is a standby.",
+        hint: "Use the primary server, or promote this one.",
+    });
     // SAFETY: pgrx gets the text.
     let statement = unsafe { Encoded::new(statement).for_pgrx() };
     client.update(&statement, None, arguments).or_report()

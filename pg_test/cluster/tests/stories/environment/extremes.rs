@@ -140,7 +140,7 @@ pub(crate) fn is_bad(code: &str) -> bool {
             .any(|class| code.starts_with(class))
 }
 
-fn set_up(server: &Server) {
+pub(crate) fn set_up(server: &Server) {
     server.connect("postgres").run(
         "CREATE SEQUENCE plain; SELECT segment_create('tag'); SELECT ticket_create('ticket');
          CREATE SEQUENCE short AS smallint MAXVALUE 3 CACHE 5;

@@ -3,7 +3,7 @@
 mod catalog;
 pub mod dumps;
 mod encodings;
-mod extremes;
+pub mod extremes;
 mod image_volume;
 mod interruptions;
 mod memory;

@@ -1,8 +1,10 @@
 //! Hot standbys, which read ids and mint none until promoted.
 
 use super::assert_behind_ceiling;
+use crate::environment::extremes;
 use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Server, assert_ascending, assert_unique, count, say, short_form};
+use std::collections::BTreeSet;
 
 #[test]
 fn a_standby_refuses_until_promoted() {
@@ -42,6 +44,48 @@ fn a_standby_refuses_until_promoted() {
     );
     assert_unique([&all]);
     assert_ascending(&all);
+}
+
+/// Every function of the catalog: a standby answers, or says in words that it is one.
+#[test]
+fn no_function_has_an_internal_error_on_a_standby() {
+    let primary = Server::build("functions of a primary")
+        .conf("pg_mint.max_wait = 0\npg_mint.node = 3")
+        .start();
+    extremes::set_up(&primary);
+    let standby = primary.standby("functions of a standby");
+    primary.wait_for(&standby);
+    let mut session = standby.connect("postgres");
+    session.run("SET statement_timeout = '500ms'");
+    let (mut refused, mut bad) = (BTreeSet::new(), Vec::new());
+    for (which, call) in [("prokind <> 'p'", "SELECT"), ("prokind = 'p'", "CALL")] {
+        let all = extremes::functions(&mut session, which);
+        assert!(!all.is_empty(), "{which}");
+        for text in all.iter().flat_map(|function| {
+            let calls = extremes::calls(function);
+            calls.into_iter().take(count(usize::MAX, 40))
+        }) {
+            match session.try_run(&format!("{call} {text}")) {
+                Err(refusal) if refusal.code == "25006" => {
+                    refused.extend(text.split('(').next().map(str::to_owned));
+                }
+                Err(refusal) if extremes::is_bad(&refusal.code) => {
+                    bad.push(format!("{text:.200}: {refusal:.200}"));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+    say(format!("refused on a standby: {refused:?}"));
+    for call in [
+        "segment_create('a')", "ticket_create('a')", "user_sequence_create('a')",
+        "user_sequence_drop('family')", "segment_set('tag', 9)", "segment_next('tag')",
+        "ticket_next('ticket')", "mint.registry_create()",
+    ] {
+        let refusal = session.refusal(&format!("SELECT {call}"));
+        assert_eq!(refusal.code, "25006", "{call}: {refusal}");
+    }
 }
 
 /// A standby computes the bound of a user from the replayed state of the user's section.
