@@ -1165,11 +1165,8 @@ CREATE VIEW mint.leases AS SELECT * FROM mint.leases();
 COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds or has requested';
 GRANT SELECT ON mint.leases TO pg_monitor;
 
-CREATE FUNCTION mint.health() RETURNS TABLE (
-    check_name text, status text, value double precision, threshold double precision, unit text, detail text,
-    hint text
-)
-    VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 20 LANGUAGE c AS 'MODULE_PATHNAME', 'health_wrapper';
+CREATE FUNCTION mint.health() RETURNS TABLE (check_name text, status text, detail text, hint text)
+    VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 11 LANGUAGE c AS 'MODULE_PATHNAME', 'health_wrapper';
 COMMENT ON FUNCTION mint.health() IS 'Returns the checks of this server, and what to do where one fails';
 REVOKE ALL ON FUNCTION mint.health() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mint.health() TO pg_monitor;

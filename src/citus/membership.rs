@@ -1,9 +1,11 @@
 //! What this database knows of its Citus cluster: the tables that Citus keeps on each of its nodes.
 
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::backend::recovery;
+use crate::pg::backend::transaction::attempt;
+use crate::pg::backend::{guc, recovery};
 use crate::pg::catalog::scan::rows;
 use crate::pg::catalog::{invalidation, relation};
+use crate::pg::citus;
 use crate::pg::machine::{server, wal};
 use crate::snowflake::node::grantor;
 use pgrx::pg_sys;
@@ -55,6 +57,22 @@ impl Membership {
     pub fn other_groups(&self) -> BTreeSet<u64> {
         let groups = self.nodes.values().copied();
         groups.filter(|&group| Some(group) != self.group).collect()
+    }
+
+    /// Returns `pg_mint.own_shards` of each group that answers within a second.
+    pub fn own_shards_of_groups(&self) -> BTreeMap<u64, String> {
+        let limits = [
+            (c"lock_timeout", c"1"),
+            (c"citus.node_connection_timeout", c"1000"),
+        ];
+        // The owner of a database chooses the search path there.
+        let command = "SELECT pg_catalog.current_setting('pg_mint.own_shards', true)";
+        let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
+        let mut lists = BTreeMap::new();
+        for (node, list) in answers.into_iter().flatten() {
+            lists.extend(self.nodes.get(&node).copied().zip(list));
+        }
+        lists
     }
 
     /// Returns whether this is a node, or something shows that it was: a group, a session of the cluster, or an upgrade, during

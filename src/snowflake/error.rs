@@ -156,7 +156,12 @@ pub fn bad_layout_bytes(error: &LayoutError) -> Report {
 /// Raises the error of minting from the lane of (layout, shard). The registry raises that of a lease that has ended.
 #[cold]
 #[track_caller]
-pub fn refuse(error: &MintError, layout: &Layout, shard: u64, max_ahead: Micros) -> ! {
+pub fn refuse(
+    error: &MintError,
+    (layout, shard): (&Layout, u64),
+    max_ahead: Micros,
+    floor: &str,
+) -> ! {
     let code = match error {
         MintError::Exhausted => Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
         MintError::BeyondReach { .. } => Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -165,7 +170,7 @@ pub fn refuse(error: &MintError, layout: &Layout, shard: u64, max_ahead: Micros)
     if let Some(count) = refusal(error) {
         statistics::add(count, 1);
     }
-    let report = report(code, error.message(layout, shard));
+    let report = report(code, error.message(layout, shard, floor));
     explain(report, error, layout, shard, max_ahead).raise()
 }
 

@@ -67,9 +67,9 @@ pub fn lease_ended(until: Micros) -> String {
 }
 
 impl MintError {
-    /// Returns the message, for a lane of (layout, shard).
+    /// Returns the message, for a lane of (layout, shard) and a floor that is named so.
     #[must_use]
-    pub fn message(&self, layout: &Layout, shard: u64) -> String {
+    pub fn message(&self, layout: &Layout, shard: u64, floor: &str) -> String {
         let lane = lane_name(layout, shard);
         match self {
             Self::Exhausted => {
@@ -88,7 +88,7 @@ impl MintError {
             }
             Self::BelowFloor { behind, .. } => {
                 let behind = duration_text(*behind);
-                format!("system clock is {behind} behind the ceiling of this database")
+                format!("system clock is {behind} behind {floor}")
             }
             Self::BeforeLease { from, .. } => {
                 let from = timestamp_text(*from);

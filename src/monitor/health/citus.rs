@@ -1,17 +1,9 @@
 //! Check of the Citus cluster that this database is a node of.
 
-use crate::citus::membership::{self, COORDINATOR, Membership};
-use crate::monitor::health::defaults::{Default, Defaults, by_owner};
-use crate::monitor::health::finding::{Finding, Status};
-use crate::pg::backend::guc;
-use crate::pg::backend::transaction::attempt;
+use crate::citus::membership::{self, COORDINATOR};
+use crate::monitor::health::{Defaults, Finding, Status, defaults};
 use crate::pg::citus;
 use crate::snowflake::node::own_shards;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
-
-/// The most columns that the check names.
-const SHOWN: usize = 3;
 
 /// Returns whether this node can generate ids and no other generates the same. A default of a distributed table that passes a
 /// shard is an error on other nodes, and two nodes cannot list the same shards as their own.
@@ -21,110 +13,41 @@ pub fn citus(defaults: &Defaults) -> Finding {
         return Finding::ok("This database is not a node of a Citus cluster.");
     };
     if !own.is_member() {
-        return Finding::ok("This database was a node of a Citus cluster, whose metadata does not have it.").with(
-            Status::Critical,
-            "Use start_metadata_sync_to_node() or citus_add_node() on the coordinator: without a node, calls fail.",
-        );
+        let detail = "This database was a node of a Citus cluster, whose metadata lacks it.";
+        let hint = "Use start_metadata_sync_to_node() or citus_add_node() on the coordinator: without it, calls fail.";
+        return Finding::new(Status::Critical, detail, hint);
     }
-    let asked = match own_shards::is_set() || own.group == Some(COORDINATOR) {
-        true => Asked::of(own),
-        false => Asked::default(),
+    let asks = own_shards::is_set() || own.group == Some(COORDINATOR);
+    let lists = asks.then(|| own.own_shards_of_groups());
+    let lists = lists.unwrap_or_default();
+    let overlap = |(one, list): (&u64, &String)| {
+        let mut others = lists.range(one + 1..);
+        let other = others.find(|(_, other)| own_shards::overlap(list, other))?;
+        Some(format!("groups {one} and {} list the same shards", other.0))
     };
-    if let Some((one, other)) = asked.same {
-        let detail = format!(
-            "Parameter \"pg_mint.own_shards\" lists the same shards on the nodes of groups {one} and {other}."
-        );
-        return Finding::ok(detail).with(
-            Status::Critical,
-            "List each shard in \"pg_mint.own_shards\" of one node only: two that list it generate the same ids.",
-        );
+    if let Some(groups) = lists.iter().find_map(overlap) {
+        let detail = format!("In parameter \"pg_mint.own_shards\", the nodes of {groups}.");
+        let hint = "List each shard in \"pg_mint.own_shards\" of one node only: two nodes generate the same ids.";
+        return Finding::new(Status::Critical, detail, hint);
     }
-    let (owners, mut detail) = defaults_with_shards(defaults);
-    let hint = match owners {
-        0 => "Run mint.health() as a role that can connect to all nodes, while they run.",
-        _ => {
-            "Use defaults without a shard, as all nodes evaluate them: a shard that is not the node's own is an error."
-        }
-    };
-    if detail.is_empty() {
-        let group = own.group.unwrap_or_default();
-        let _ = write!(
-            detail,
-            "This database is group {group} of its Citus cluster. "
-        );
-    }
-    for group in asked.silent.iter().take(SHOWN) {
-        let _ = write!(
-            detail,
-            "Group {group} did not tell its \"pg_mint.own_shards\". "
-        );
-    }
-    detail.push_str(defaults.left_out.as_deref().unwrap_or_default());
-    let status = Status::Warning.when(owners > 0 || !asked.silent.is_empty());
-    Finding::ok(detail.trim_end()).with(status, hint)
-}
-
-/// Returns how many roles own distributed tables with a default that passes a shard, and some of them in words.
-fn defaults_with_shards(defaults: &Defaults) -> (usize, String) {
     let distributed = citus::distributed_tables();
-    let passes_shard =
-        |default: &&Default| default.shard.is_some() && distributed.contains(&default.table);
-    let owners = by_owner(defaults.all.iter().filter(passes_shard));
-    let mut detail = String::new();
-    for (default, further) in owners.iter().take(SHOWN) {
-        let (column, shard) = (&default.column, default.shard.unwrap_or_default());
-        let alter = &default.alter;
-        let _ = write!(
-            detail,
-            "Default of {column} passes shard {shard}: {alter}. "
-        );
-        if *further > 0 {
-            let _ = write!(detail, "So do {further} more columns of this role. ");
-        }
+    let named = defaults::name(&defaults.all, |default| {
+        let shard = default.shard?;
+        let is_there = distributed.contains(&default.stored.table.to_u32());
+        is_there.then(|| format!("passes shard {shard}"))
+    });
+    let mut groups = own.nodes.values();
+    let silent = groups.find(|group| asks && !lists.contains_key(group));
+    if !named.is_empty() {
+        let hint = "Use defaults without a shard, such as snowflake_next('instagram'), as all nodes evaluate them: a shard that is not the node's own is an error.";
+        return Finding::new(Status::Warning, named, hint);
     }
-    let further = owners.len().saturating_sub(SHOWN);
-    if further > 0 {
-        let _ = write!(detail, "So do columns of {further} more roles. ");
+    if let Some(group) = silent {
+        let detail = format!("Group {group} did not tell its \"pg_mint.own_shards\".");
+        let hint = "Run mint.health() as a role that can connect to all nodes, while they run.";
+        return Finding::new(Status::Warning, detail, hint);
     }
-    (owners.len(), detail)
-}
-
-/// What the nodes of the cluster told of their setting.
-#[derive(Default)]
-struct Asked {
-    /// Two groups that list the same shards.
-    same: Option<(u64, u64)>,
-    /// The groups that did not answer within a second.
-    silent: BTreeSet<u64>,
-}
-
-impl Asked {
-    fn of(own: &Membership) -> Self {
-        let limits = [
-            (c"lock_timeout", c"1"),
-            (c"citus.node_connection_timeout", c"1000"),
-        ];
-        // The owner of a database chooses the search path there.
-        let command = "SELECT pg_catalog.current_setting('pg_mint.own_shards', true)";
-        let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
-        let mut lists = BTreeMap::new();
-        for (node, list) in answers.unwrap_or_default() {
-            if let (Some(&group), Some(list)) = (own.nodes.get(&node), list) {
-                lists.insert(group, list);
-            }
-        }
-        let lists: Vec<(&u64, &String)> = lists.iter().collect();
-        let mut pairs = lists.iter().enumerate().flat_map(|(at, one)| {
-            let others = lists.iter().skip(at + 1);
-            others.map(move |other| (one, other))
-        });
-        let same = pairs.find(|((_, one), (_, other))| own_shards::overlap(one, other));
-        let silent = own.nodes.values().copied();
-        Self {
-            same: same.map(|((one, _), (other, _))| (**one, **other)),
-            silent: silent
-                .filter(|group| !lists.iter().any(|(told, _)| *told == group))
-                .collect(),
-        }
-    }
+    let group = own.group.unwrap_or_default();
+    let detail = format!("This database is group {group} of its Citus cluster.");
+    Finding::ok(detail)
 }

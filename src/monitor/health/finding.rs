@@ -1,10 +1,9 @@
-//! The outcome of a check.
+//! The outcome of a check, and how it names what it found.
 
-use mint_core::Micros;
-use std::borrow::Cow;
+use pgrx::pg_sys;
 
 /// How a check ended, from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Ok,
     Warning,
@@ -12,15 +11,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-        }
-    }
-
     /// Returns this status if something is so, which else is ok.
     pub fn when(self, is_so: bool) -> Self {
         if is_so { self } else { Self::Ok }
@@ -30,52 +20,50 @@ impl Status {
 /// A row of `mint.health()`, without its name.
 pub struct Finding {
     pub status: Status,
-    pub value: Option<f64>,
-    /// The value from which on it is a warning.
-    pub threshold: Option<f64>,
-    pub unit: Option<&'static str>,
     pub detail: String,
     /// What to do. Shown unless all is well.
-    pub hint: Option<Cow<'static, str>>,
+    pub hint: String,
 }
 
 impl Finding {
     /// Returns a check that found nothing wrong.
     pub fn ok(detail: impl Into<String>) -> Self {
+        Self::new(Status::Ok, detail, "")
+    }
+
+    /// Returns a check with its status, and what to do about it.
+    pub fn new(status: Status, detail: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
-            status: Status::Ok,
-            value: None,
-            threshold: None,
-            unit: None,
+            status,
             detail: detail.into(),
-            hint: None,
+            hint: hint.into(),
         }
     }
 
-    /// Returns a check that was left out, as another transaction has locked the catalogs that it reads.
-    pub fn left_out() -> Self {
-        Self::ok("The catalogs are locked by another transaction.")
-    }
-
-    /// Sets what was measured, in which unit, and from which value on it is a warning.
-    pub fn measured(mut self, value: f64, threshold: f64, unit: &'static str) -> Self {
-        // What is shown is read by people.
-        let rounded = |number: f64| (number * 1_000.0).round() / 1_000.0;
-        self.value = Some(rounded(value));
-        self.threshold = Some(rounded(threshold));
-        self.unit = Some(unit);
-        self
-    }
-
-    /// Sets the status, and what to do about it.
-    pub fn with(mut self, status: Status, hint: impl Into<Cow<'static, str>>) -> Self {
-        self.status = status;
-        self.hint = Some(hint.into());
-        self
+    /// Returns both of two findings of a check.
+    pub fn and(self, other: Self) -> Self {
+        let status = self.status.max(other.status);
+        let detail = format!("{} {}", self.detail, other.detail);
+        Self::new(status, detail, format!("{} {}", self.hint, other.hint))
     }
 }
 
-/// Returns a duration in seconds.
-pub fn seconds(span: Micros) -> f64 {
-    span as f64 / 1_000_000.0
+/// Names what was found, the worst first: one of each owner, so that no owner hides what is of another.
+pub fn one_of_each(found: impl Iterator<Item = (pg_sys::Oid, String)>) -> String {
+    const SHOWN: usize = 3;
+    let mut owners: Vec<(pg_sys::Oid, String, usize)> = Vec::new();
+    for (owner, text) in found {
+        match owners.iter_mut().find(|(known, ..)| *known == owner) {
+            Some((.., further)) => *further += 1,
+            None => owners.push((owner, text, 0)),
+        }
+    }
+    let shown = owners.iter().take(SHOWN);
+    let shown = shown.map(|(_, text, further)| match further {
+        0 => format!("{text}."),
+        further => format!("{text}, and {further} more of this role."),
+    });
+    let further = owners.len().saturating_sub(SHOWN);
+    let further = (further > 0).then(|| format!("{further} more roles have such."));
+    shown.chain(further).collect::<Vec<_>>().join(" ")
 }

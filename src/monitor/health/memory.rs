@@ -1,134 +1,103 @@
-//! Checks of what is limited: slots in shared memory, and settings that limit them.
+//! Checks of the tables in shared memory, and of the settings that limit them.
 
 use crate::counter::segment::usage as segments;
-use crate::counter::settings as counters;
+use crate::counter::settings::{MAX_SECTIONS, MAX_SEGMENTS, USER_MEMORY};
 use crate::counter::user::{sections, users};
-use crate::monitor::health::finding::{Finding, Status};
+use crate::monitor::health::{Defaults, Finding, Status, defaults};
 use crate::pg::shmem::reservation::{MORE, Usage, usage};
 use crate::registry::member::usage as leases;
-use crate::snowflake::lane::ceiling;
-use crate::snowflake::settings as snowflake;
+use crate::snowflake::lane::{ceiling, lanes, usage::LanesUsage};
+use crate::snowflake::settings::MAX_LANES;
+use std::ffi::CStr;
 
-/// What happens when a table is full.
-#[derive(Clone, Copy)]
-pub enum Full {
-    /// Calls fail, or share what is there.
-    Refuses,
-    /// The entry that was used least recently is evicted, which skips numbers.
-    Evicts,
-}
-
-/// Returns whether the tables in shared memory are nearly full, but for that of lanes: see [`super::lanes`].
-pub fn tables() -> [(&'static str, Finding); 5] {
-    let wide = |(used, most): (usize, usize)| (used as u64, most as u64);
-    let rows = [
-        (
-            "ceilings",
-            "databases with a ceiling",
-            wide(ceiling::used()),
-            Full::Refuses,
-            "Drop databases that are not needed: their ceilings are given to others.",
-        ),
-        (
-            "segments",
-            "sequences with segments",
-            wide(segments::used()),
-            Full::Evicts,
-            "Increase \"pg_mint.max_segments\" and restart the server. Evicted segments skip values.",
-        ),
-        (
-            "sections",
-            "sections of user sequences",
-            wide(sections::used()),
-            Full::Evicts,
-            "Increase \"pg_mint.max_sections\" and restart the server. Evicted sections skip numbers.",
-        ),
-        (
-            "users",
-            "users of user sequences",
-            users::used(),
-            Full::Evicts,
-            "Increase \"pg_mint.user_memory\" and restart the server. Evicted users skip numbers.",
-        ),
-        (
-            "lease_slots",
-            "slots of leases",
-            wide(leases::used()),
-            Full::Refuses,
-            "Restart the server: slots are not used again.",
-        ),
+/// Returns whether there is too little memory, or a table is nearly full.
+pub fn memory(all: &LanesUsage, defaults: &Defaults) -> Finding {
+    let wide = |(used, most): (u32, u32)| (used.into(), most.into());
+    let long = |(used, most): (usize, usize)| (used as u64, most as u64);
+    // Calls fail where there is no setting. Other tables evict what was used least recently, or lanes are shared.
+    let tables = [
+        ("lanes", wide(lanes::used()), "max_lanes"),
+        ("segments", long(segments::used()), "max_segments"),
+        ("sections", long(sections::used()), "max_sections"),
+        ("users", users::used(), "user_memory"),
+        ("ceilings", long(ceiling::used()), ""),
+        ("leases", long(leases::used()), ""),
     ];
-    rows.map(|(check, what, used, full, hint)| (check, table(what, used, full, hint)))
+    let mut found = Vec::from_iter(shortage());
+    for (what, (used, most), setting) in tables {
+        let status = match 100 * used / most.max(1) {
+            ..80 => continue,
+            95.. if setting.is_empty() => Status::Critical,
+            _ => Status::Warning,
+        };
+        let mut detail = format!("{used} of {most} {what} are in use.");
+        if what == "lanes" {
+            detail.push_str(&sharing(all, defaults, used >= most));
+        }
+        let hint = match setting {
+            "" => "Drop databases that are not needed, and restart the server.".to_owned(),
+            _ => format!("Increase \"pg_mint.{setting}\" and restart the server."),
+        };
+        found.push(Finding::new(status, detail, hint));
+    }
+    found.into_iter().reduce(Finding::and).unwrap_or_else(|| {
+        let bytes: u64 = usage().map(|segment| segment.size).sum();
+        let size = bytes.div_ceil(1_024) + users::grown() as u64;
+        let detail = format!("There was memory for all that was needed: {size} kB.");
+        Finding::ok(detail)
+    })
 }
 
-pub fn table(what: &str, (used, most): (u64, u64), full: Full, hint: &'static str) -> Finding {
-    const NEARLY: f64 = 80.0;
-    let percent = 100.0 * used as f64 / most.max(1) as f64;
-    let status = match full {
-        Full::Refuses if percent >= 95.0 => Status::Critical,
-        _ if percent >= NEARLY => Status::Warning,
-        _ => Status::Ok,
-    };
-    let finding = Finding::ok(format!("{used} of {most} {what} are in use."));
-    let finding = finding.measured(percent, NEARLY, "percent");
-    finding.with(status, hint)
+/// Returns the layout with the most lanes, and if the table is full, columns whose ids have no lane of their own.
+fn sharing(all: &LanesUsage, defaults: &Defaults, is_full: bool) -> String {
+    let most = all.layouts.values().max_by_key(|(_, own)| own.len());
+    let most = most.map_or_else(String::new, |(layout, own)| {
+        format!(" Layout \"{layout}\" has {} of them.", own.len())
+    });
+    let named = defaults::name(&defaults.all, |default| {
+        let own = all.layouts.get(&default.layout.key());
+        let has_own = own.is_some_and(|(_, own)| match default.generated() {
+            Some(shard) => own.contains(&shard),
+            None => !own.is_empty(),
+        });
+        let shares = is_full && !has_own;
+        shares.then(|| "shares a lane with other shards of its layout".to_owned())
+    });
+    format!("{most} {named}")
 }
 
 /// Returns whether there was too little shared memory.
-pub fn memory() -> Finding {
-    let segments: Vec<Usage> = usage().collect();
-    let names = |lacks: fn(&Usage) -> bool| {
-        let lacking = segments.iter().filter(|segment| lacks(segment));
-        let names = lacking.map(|segment| format!("\"{}\"", segment.name.to_string_lossy()));
-        names.collect::<Vec<_>>().join(", ")
+fn shortage() -> Option<Finding> {
+    let lacking = |lacks: fn(&Usage) -> bool| {
+        let all = usage().filter(lacks);
+        quoted(all.map(|segment| segment.name))
     };
-    let smaller = names(|segment| segment.size < segment.wanted);
-    let (status, detail) = match (names(|segment| segment.is_refused), users::shortage()) {
-        (refused, _) if !refused.is_empty() => (
-            Status::Critical,
-            format!("There was no memory for {refused}, and calls fail."),
-        ),
-        (_, Some(shortage)) => (
-            Status::Warning,
-            format!("{shortage}, so the least recently used ones are evicted."),
-        ),
-        _ if !smaller.is_empty() => (
-            Status::Warning,
-            format!("There was too little memory for all of {smaller}."),
-        ),
-        _ => (
-            Status::Ok,
-            "There was memory for all that was needed.".to_owned(),
-        ),
+    if let Some(refused) = lacking(|segment| segment.is_refused) {
+        let detail = format!("There was no memory for {refused}, and calls fail.");
+        return Some(Finding::new(Status::Critical, detail, MORE));
+    }
+    let smaller = lacking(|segment| segment.size < segment.wanted);
+    let detail = match users::shortage() {
+        Some(shortage) => format!("{shortage}, so the least recently used ones are evicted."),
+        None => format!("There was too little memory for all of {}.", smaller?),
     };
-    let size: u64 = segments.iter().map(|segment| segment.size).sum();
-    let all = size as f64 / 1_024.0 + users::grown() as f64;
-    let mut finding = Finding::ok(detail).with(status, MORE);
-    finding.value = Some(all.ceil());
-    finding.unit = Some("kB");
-    finding
+    Some(Finding::new(Status::Warning, detail, MORE))
+}
+
+/// Quotes names, if there are any.
+fn quoted(names: impl Iterator<Item = &'static CStr>) -> Option<String> {
+    let names = names.map(|name| format!("\"{}\"", name.to_string_lossy()));
+    let names: Vec<_> = names.collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Returns whether settings wait for a restart of the server.
 pub fn settings() -> Finding {
-    let waiting = [
-        &snowflake::MAX_LANES,
-        &counters::MAX_SEGMENTS,
-        &counters::MAX_SECTIONS,
-        &counters::USER_MEMORY,
-    ];
-    let names: Vec<String> = waiting
-        .iter()
-        .filter_map(|setting| setting.waits_for_restart())
-        .map(|name| format!("\"{}\"", name.to_string_lossy()))
-        .collect();
-    let detail = match names.join(", ").as_str() {
-        "" => "All settings are in effect.".to_owned(),
-        names => format!("Changed since the memory was made: {names}."),
+    let all = [&MAX_LANES, &MAX_SEGMENTS, &MAX_SECTIONS, &USER_MEMORY];
+    let all = all.into_iter();
+    let Some(names) = quoted(all.filter_map(|setting| setting.waits_for_restart())) else {
+        return Finding::ok("All settings are in effect.");
     };
-    let finding = Finding::ok(detail).measured(names.len() as f64, 1.0, "settings");
-    finding.with(
-        Status::Warning.when(!names.is_empty()),
-        "Restart the server.",
-    )
+    let detail = format!("Changed since the memory was made: {names}.");
+    Finding::new(Status::Warning, detail, "Restart the server.")
 }

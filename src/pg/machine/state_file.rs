@@ -41,12 +41,24 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
         file => {
             let file = file?;
             file.write_all_at(content.as_bytes(), 0)?;
+            // Somebody can have written more into it, which would be read at the next start.
+            if file.metadata()?.len() != content.len() as u64 {
+                file.set_len(content.len() as u64)?;
+            }
             if server::is_durable() {
                 file.sync_data()?;
             }
             Ok(())
         }
     }
+}
+
+/// Returns why a file that is there cannot be written.
+pub fn unwritable(name: &str) -> Option<Error> {
+    let opened = OpenOptions::new().write(true).open(name);
+    opened
+        .err()
+        .filter(|error| error.kind() != ErrorKind::NotFound)
 }
 
 /// Waits until a file is on disk.

@@ -233,6 +233,20 @@ pub fn server_floor() -> Micros {
     server_ceiling::foresee()
 }
 
+/// Returns why the file of the server's ceiling keeps the server from generating ids, and what to do.
+pub fn file_trouble() -> Option<(String, &'static str)> {
+    server_ceiling::trouble()
+}
+
+/// Names the ceiling that the clock is behind: that of the server, unless that of this database is ahead of the clock.
+#[cold]
+pub fn name_of_floor() -> &'static str {
+    match clock::ahead(current().value()) {
+        1.. => "the ceiling of this database",
+        _ => "the ceiling of this server (file \"pg_mint.ceiling\")",
+    }
+}
+
 /// Sets the statistics of all ceilings to zero.
 pub fn reset_statistics() {
     slots::used().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));

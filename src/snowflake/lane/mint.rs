@@ -244,7 +244,10 @@ fn accept<T>(
 ) -> T {
     match result {
         Ok(value) => value,
-        Err(Refusal::Refused(error)) => refuse(&error, layout, shard, policy.max_ahead),
+        Err(Refusal::Refused(error)) => {
+            let floor = ceiling::name_of_floor();
+            refuse(&error, (layout, shard), policy.max_ahead, floor)
+        }
         Err(Refusal::Interrupted(never)) => match never {},
     }
 }

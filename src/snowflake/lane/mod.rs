@@ -9,3 +9,4 @@ pub mod reset_ceiling;
 mod server_ceiling;
 pub mod session;
 mod slots;
+pub mod usage;

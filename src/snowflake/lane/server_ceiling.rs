@@ -123,28 +123,64 @@ fn read() -> Result<Micros, Error> {
 }
 
 fn write(value: Micros) -> Result<(), Error> {
-    state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"))
+    let written = state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"));
+    let failure = written.as_ref().err().and_then(Error::raw_os_error);
+    let known = &slots::server().failure;
+    known.store(failure.unwrap_or(0), Ordering::Relaxed);
+    written
+}
+
+/// Returns why no ids can be generated, and what to do, if the file cannot be read or written or the last attempt to
+/// write it has failed. It takes no lock, and makes no memory.
+pub(super) fn trouble() -> Option<(String, &'static str)> {
+    if let Err(error) = read() {
+        return Some((message("read", &error), remedy(&error)));
+    }
+    let failure = || {
+        let failure = slots::server_if_made()?.failure.load(Ordering::Relaxed);
+        (failure != 0).then(|| Error::from_raw_os_error(failure))
+    };
+    let error = state_file::unwritable(FILE).or_else(failure)?;
+    Some((message("write", &error), remedy(&error)))
 }
 
 #[cold]
 #[track_caller]
 fn unreadable(error: &Error) -> ! {
-    let is_damaged = error.kind() == ErrorKind::InvalidData;
-    let hint = "Restore the file, or remove it if no ids of this server are ahead of the clock.";
-    let message = format!("could not read file \"{FILE}\": {error}");
-    report(code(error), message)
-        .hint_if(is_damaged.then(|| hint.to_owned()))
-        .raise();
+    refuse("read", error)
 }
 
 #[cold]
 #[track_caller]
 fn unwritable(error: &Error) -> ! {
-    report(
-        code(error),
-        format!("could not write file \"{FILE}\": {error}"),
-    )
-    .raise()
+    refuse("write", error)
+}
+
+#[track_caller]
+fn refuse(what: &str, error: &Error) -> ! {
+    report(code(error), message(what, error))
+        .hint(remedy(error))
+        .raise()
+}
+
+/// Returns what has failed, without the number that the library adds to the text of the system.
+fn message(what: &str, error: &Error) -> String {
+    let error = error.to_string();
+    let error = error.split(" (os error ").next().unwrap_or(&error);
+    format!("could not {what} file \"{FILE}\": {error}")
+}
+
+/// Returns what to do.
+fn remedy(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::InvalidData => {
+            "Restore the file, or remove it if no ids of this server are ahead of the clock."
+        }
+        ErrorKind::StorageFull => "Free space on the disk of the data directory.",
+        _ => {
+            "Let the operating system user of the server read and write the file, in the data directory."
+        }
+    }
 }
 
 /// Returns the SQLSTATE that the server has for it.

@@ -9,7 +9,7 @@ use crate::pg::shmem::segment::NamedSegment;
 use crate::statistics::Wait;
 use mint_core::Ceiling;
 use pgrx::PgSqlErrorCode as Code;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// How many databases can have a ceiling: 256 kB of shared memory.
 pub(super) const SLOTS: usize = 4_096;
@@ -18,12 +18,14 @@ static STAMP: Stamp = Stamp::new(b'c', 4);
 static CEILINGS: NamedSegment<ServerCeiling, Slot> =
     NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |_, _| ());
 
-/// The ceiling of the server: what its file had when the server started, and what it has, in Unix microseconds. 0 before it was
-/// read; changed under the segment's lock.
+/// The ceiling of the server: what its file had when the server started, and what it has, in Unix microseconds. 0 before
+/// it was read. And the number of the error with which the last write of the file has failed; 0 if it has not. Changed
+/// under the segment's lock.
 #[repr(C, align(64))]
 pub(super) struct ServerCeiling {
     pub(super) floor: AtomicI64,
     pub(super) covered: AtomicI64,
+    pub(super) failure: AtomicI32,
 }
 
 /// A ceiling in shared memory.

@@ -19,6 +19,6 @@ use mint_cluster::Refusal;
 #[track_caller]
 fn assert_behind_ceiling(refusal: &Refusal) {
     assert_eq!(refusal.code, "58000", "{refusal}");
-    let words = "behind the ceiling of this database";
+    let words = "behind the ceiling of this ";
     assert!(refusal.message.contains(words), "{refusal}");
 }

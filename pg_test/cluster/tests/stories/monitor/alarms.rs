@@ -51,15 +51,15 @@ fn a_role_without_privileges_makes_nothing_critical() {
     // Of whom the lanes are.
     assert_status(
         &mut session,
-        "lanes",
+        "memory",
         "warning",
-        "of layout \"time:41 shard:14 seq:8",
+        "Layout \"time:41 shard:14 seq:8",
     );
     assert_status(
         &mut session,
         "layouts",
         "warning",
-        "which no default of this database has",
+        "No default of this database has layout",
     );
 }
 
@@ -83,7 +83,7 @@ fn what_a_default_needs_is_not_hidden() {
         "critical",
         "column \"id\" of table shop.old",
     );
-    assert_eq!(status(&mut session, "lanes"), "ok");
+    assert_eq!(status(&mut session, "memory"), "ok");
     let mut eve = server.connect_as("eve", "postgres");
     eve.run(SHORT_LAYOUT);
     eve.run(ALL_LANES);
@@ -96,12 +96,12 @@ fn what_a_default_needs_is_not_hidden() {
     );
     assert_status(
         &mut session,
-        "lanes",
+        "memory",
         "warning",
-        "Ids of column \"id\" of table shop.item of role \"owner\" share a lane",
+        "column \"id\" of table shop.item of role \"owner\" shares a lane",
     );
     session.run("ALTER TABLE shop.item ALTER id DROP DEFAULT; DROP TABLE shop.old");
-    for check in ["lanes", "layouts"] {
+    for check in ["memory", "layouts"] {
         assert_eq!(status(&mut session, check), "warning", "{check}");
     }
 }
@@ -123,20 +123,23 @@ fn sequences_of_others_hide_nothing() {
         &mut session,
         "sequences",
         "warning",
-        "sequence \"invoices\" of role \"postgres\"",
+        "Sequence \"invoices\" of role \"postgres\"",
     );
     assert_status(
-        &mut session, "sequences", "warning", "of role \"eve\", 100 percent",
+        &mut session,
+        "sequences",
+        "warning",
+        "of role \"eve\" has used 100 percent",
     );
     assert_status(
-        &mut session, "sequences", "warning", "of 19 more of this role",
+        &mut session, "sequences", "warning", "and 19 more of this role",
     );
     session.run("SELECT count(segment_next('invoices')) FROM generate_series(1, 3000)");
     assert_status(
         &mut session,
         "sequences",
         "critical",
-        "sequence \"invoices\" of role \"postgres\"",
+        "Sequence \"invoices\" of role \"postgres\"",
     );
 }
 
@@ -201,10 +204,10 @@ fn defaults_of_others_hide_nothing() {
         &mut session,
         "layouts",
         "critical",
-        "column \"a\\nb\" of table eve.old4 of role \"eve\" ended",
+        "column \"a\\nb\" of table eve.old4 of role \"eve\" has layout",
     );
     assert_status(
-        &mut session, "layouts", "critical", "4 more columns of this role",
+        &mut session, "layouts", "critical", "and 4 more of this role",
     );
     // As large as a default that is read can be.
     eve.run(

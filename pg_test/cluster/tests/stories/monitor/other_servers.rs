@@ -23,7 +23,7 @@ fn a_node_is_judged_by_evidence() {
     }
     on_standby.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
     let all: i64 = on_standby.one("SELECT count(*) FROM mint.health()");
-    assert_eq!(all, 18);
+    assert_eq!(all, 11);
     for (session, from) in [(&mut session, &other), (&mut there, &server)] {
         session.run(&format!(
             "CREATE SUBSCRIPTION {} CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION p WITH (copy_data = false)",

@@ -133,7 +133,7 @@ fn users_and_sections_are_counted() {
     assert!(session.one::<bool>(
         "SELECT users <= max_users AND user_evictions >= 200000 - max_users FROM mint.stats"
     ));
-    assert_eq!(super::status(&mut session, "users"), "warning");
+    super::assert_status(&mut session, "memory", "warning", " users are in use");
 }
 
 /// A reset sets all counts to zero. The step of a busy sequence still grows, and views list what they listed.

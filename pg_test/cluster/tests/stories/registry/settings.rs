@@ -175,7 +175,7 @@ fn a_default_with_an_unlisted_number_is_noticed() {
     );
     let refusal = session.refusal("INSERT INTO visit (id) VALUES (DEFAULT)");
     assert_refused(&refusal, OTHER);
-    let words = "column \"id\" of table public.visit of role \"postgres\" generates ids of such a shard, 5. So do those of 1 more";
+    let words = "column \"id\" of table public.visit of role \"postgres\" generates ids of such a shard, 5, and 1 more";
     assert_status(&mut session, "node", "critical", words);
     set(&mut session, "pg_mint.own_shards", "'5'");
     assert_status(

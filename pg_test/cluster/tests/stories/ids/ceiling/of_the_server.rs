@@ -117,7 +117,10 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
     let mut third = server.connect("third");
     for _ in 0..2 {
         assert_eq!(third.one::<String>(health), "critical");
-        assert_behind_ceiling(&third.refusal(NEXT));
+        let refusal = third.refusal(NEXT);
+        assert_behind_ceiling(&refusal);
+        let words = "the ceiling of this server (file \"pg_mint.ceiling\")";
+        assert!(refusal.message.contains(words), "{refusal}");
     }
     assert!(ahead(&server) > DAY - 600);
 
@@ -131,7 +134,10 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
         let _: i64 = third.one(NEXT);
         assert!(ahead(&server) < 10, "{}", ahead(&server));
         // Its own ids are a day ahead.
-        assert_behind_ceiling(&server.connect("postgres").refusal(NEXT));
+        let refusal = server.connect("postgres").refusal(NEXT);
+        assert_behind_ceiling(&refusal);
+        let words = "the ceiling of this database";
+        assert!(refusal.message.contains(words), "{refusal}");
         server.restart();
         third = server.connect("third");
     }
@@ -206,4 +212,21 @@ fn a_damaged_file_is_an_error() {
         fs::read(&path).expect("the file can be read").len(),
         whole.len()
     );
+}
+
+/// What somebody has added to the file while the server runs is cut off, or the next start could not read it.
+#[test]
+fn a_file_that_is_too_long_is_cut() {
+    let server = with_databases("a file that is too long");
+    let mut session = server.connect("postgres");
+    let _: i64 = session.one(NEXT);
+    let path = server.file(FILE);
+    let whole = fs::read(&path).expect("the file can be read").len();
+    fs::write(&path, [b'x'; 100]).expect("the file can be written");
+    server.until("the file has its length", || {
+        let _: i64 = session.one(NEXT);
+        fs::read(&path).expect("the file can be read").len() == whole
+    });
+    server.restart();
+    let _: i64 = server.connect("postgres").one(NEXT);
 }

@@ -1,0 +1,85 @@
+//! Checks of what comes to an end: layouts, and sequences that are drawn from in segments.
+
+use crate::counter::segment::usage::{Drawn, drawn};
+use crate::monitor::health::{Defaults, Finding, Status, defaults, finding::one_of_each};
+use crate::pg::catalog::{privilege, sql};
+use crate::pg::machine::clock::ahead;
+use crate::snowflake::lane::usage::LanesUsage;
+use mint_core::{Layout, Micros, clock::timestamp_text};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+const DAY: Micros = 86_400_000_000;
+
+fn status(layout: &Layout) -> Status {
+    match layout.end().map(ahead) {
+        Some(left) if left < 30 * DAY => Status::Critical,
+        Some(left) => Status::Warning.when(left < 365 * DAY),
+        None => Status::Ok,
+    }
+}
+
+/// Returns by what to sort layouts: critical ones first, and of these the next first. What has ended follows, the last first: it
+/// fails already, and a role can make any number of them.
+fn urgency(layout: &Layout) -> (Reverse<Status>, bool, Micros) {
+    let left = layout.end().map_or(Micros::MAX, ahead);
+    let is_over = left <= 0;
+    (Reverse(status(layout)), is_over, left.saturating_abs())
+}
+
+/// Describes a layout that ends soon.
+fn describe(layout: &Layout) -> Option<String> {
+    let end = layout.end().filter(|_| status(layout) != Status::Ok)?;
+    let ends = if ahead(end) > 0 { "ends" } else { "ended" };
+    let end = timestamp_text(end);
+    Some(format!("has layout \"{layout}\", which {ends} at {end}"))
+}
+
+/// Returns whether layouts end soon: those of defaults, and of those of other lanes, which any role can make, the next.
+pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
+    let mut own: Vec<_> = defaults.all.iter().collect();
+    own.sort_by_cached_key(|own| urgency(&own.layout));
+    let keys: HashSet<_> = own.iter().map(|own| own.layout.key()).collect();
+    let others = lanes.layouts.values().map(|(layout, _)| layout);
+    let others = others.filter(|layout| !keys.contains(&layout.key()));
+    let other = others.min_by_key(|layout| urgency(layout));
+    let of_own = own.first().map_or(Status::Ok, |own| status(&own.layout));
+    let of_other = other.map_or(Status::Ok, status).min(Status::Warning);
+    let own = defaults::name(own, |own| describe(&own.layout));
+    let other = other.and_then(describe).map_or_else(String::new, |text| {
+        format!("No default of this database {text}, and ids were generated.")
+    });
+    let detail = format!("{own} {other} {}", defaults.left_out);
+    if detail.trim().is_empty() {
+        return Finding::ok("No layout in use ends within a year.");
+    }
+    let hint = "Convert the ids to a layout that lasts longer, as snowflake_convert() does.";
+    Finding::new(of_own.max(of_other), detail, hint)
+}
+
+/// Judges a sequence. One with fewer values than a smallint is a toy, which any role with a schema makes in a statement.
+fn status_of(drawn: &Drawn) -> Status {
+    match drawn.percent {
+        99.. if drawn.values >= 32_767 => Status::Critical,
+        percent => Status::Warning.when(percent >= 90),
+    }
+}
+
+/// Returns whether sequences of this database are near their ends, of those that are drawn from in segments.
+pub fn sequences() -> Finding {
+    let mut all = drawn(90);
+    all.sort_by_key(|drawn| Reverse((status_of(drawn), drawn.percent)));
+    let Some(worst) = all.first() else {
+        return Finding::ok("No sequence of this database was drawn from in segments.");
+    };
+    let detail = one_of_each(all.iter().map(|drawn| {
+        let sequence = sql::name_of(drawn.sequence);
+        let (role, percent) = (privilege::name_of(drawn.owner), drawn.percent);
+        let text = format!(
+            "Sequence \"{sequence}\" of role \"{role}\" has used {percent} percent of its values"
+        );
+        (drawn.owner, text)
+    }));
+    let hint = "Increase MAXVALUE, or change the column to bigint: see mint.id_columns.";
+    Finding::new(status_of(worst), detail, hint)
+}
