@@ -167,7 +167,10 @@ fn refuse(what: &str, error: &Error) -> ! {
 fn message(what: &str, error: &Error) -> String {
     let error = error.to_string();
     let error = error.split(" (os error ").next().unwrap_or(&error);
-    format!("could not {what} file \"{FILE}\": {error}")
+    match what {
+        "read" => format!("could not read file \"{FILE}\": {error}"),
+        _ => format!("could not write file \"{FILE}\": {error}"),
+    }
 }
 
 /// Returns what to do.
