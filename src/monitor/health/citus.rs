@@ -1,7 +1,8 @@
 //! Check of the Citus cluster that this database is a node of.
 
 use crate::citus::membership::{self, COORDINATOR};
-use crate::monitor::health::{Defaults, Finding, Status, defaults};
+use crate::monitor::health::defaults::{self, Defaults};
+use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::citus;
 use crate::snowflake::node::own_shards;
 

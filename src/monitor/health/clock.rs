@@ -1,6 +1,6 @@
 //! Checks of the clock, and of the ceilings above what was issued.
 
-use crate::monitor::health::{Finding, Status};
+use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::{guc, recovery};
 use crate::pg::{machine::clock::ahead, sequence::Sequence};
 use crate::snowflake::lane::{ceiling as ceilings, lanes, usage::LanesUsage};

@@ -1,7 +1,8 @@
 //! Checks of what comes to an end: layouts, and sequences that are drawn from in segments.
 
 use crate::counter::segment::usage::{Drawn, drawn};
-use crate::monitor::health::{Defaults, Finding, Status, defaults, finding::one_of_each};
+use crate::monitor::health::defaults::{self, Defaults};
+use crate::monitor::health::finding::{Finding, Status, one_of_each};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::machine::clock::ahead;
 use crate::snowflake::lane::usage::LanesUsage;
@@ -23,8 +24,7 @@ fn status(layout: &Layout) -> Status {
 /// fails already, and a role can make any number of them.
 fn urgency(layout: &Layout) -> (Reverse<Status>, bool, Micros) {
     let left = layout.end().map_or(Micros::MAX, ahead);
-    let is_over = left <= 0;
-    (Reverse(status(layout)), is_over, left.saturating_abs())
+    (Reverse(status(layout)), left <= 0, left.saturating_abs())
 }
 
 /// Describes a layout that ends soon.

@@ -3,7 +3,8 @@
 use crate::counter::segment::usage as segments;
 use crate::counter::settings::{MAX_SECTIONS, MAX_SEGMENTS, USER_MEMORY};
 use crate::counter::user::{sections, users};
-use crate::monitor::health::{Defaults, Finding, Status, defaults};
+use crate::monitor::health::defaults::{self, Defaults};
+use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::shmem::reservation::{MORE, Usage, usage};
 use crate::registry::member::usage as leases;
 use crate::snowflake::lane::{ceiling, lanes, usage::LanesUsage};
@@ -94,8 +95,7 @@ fn quoted(names: impl Iterator<Item = &'static CStr>) -> Option<String> {
 /// Returns whether settings wait for a restart of the server.
 pub fn settings() -> Finding {
     let all = [&MAX_LANES, &MAX_SEGMENTS, &MAX_SECTIONS, &USER_MEMORY];
-    let all = all.into_iter();
-    let Some(names) = quoted(all.filter_map(|setting| setting.waits_for_restart())) else {
+    let Some(names) = quoted(all.iter().filter_map(|one| one.waits_for_restart())) else {
         return Finding::ok("All settings are in effect.");
     };
     let detail = format!("Changed since the memory was made: {names}.");

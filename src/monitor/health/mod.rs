@@ -15,7 +15,7 @@ mod registry;
 mod server;
 
 use crate::monitor::health::defaults::Defaults;
-use crate::monitor::health::finding::{Finding, Status};
+use crate::monitor::health::finding::Status;
 use crate::monitor::health::server::Facts;
 use crate::pg::datum::text::DecodedText;
 use crate::snowflake::lane::usage::LanesUsage;
@@ -34,7 +34,6 @@ fn health() -> TableIterator<
     ),
 > {
     let (facts, lanes, defaults) = (Facts::read(), LanesUsage::read(), Defaults::read());
-    let facts = facts.as_ref();
     let all = [
         ("clock", clock::clock(&lanes)),
         ("ceiling", clock::ceiling()),
@@ -43,10 +42,10 @@ fn health() -> TableIterator<
         ("sequences", ends::sequences()),
         ("settings", memory::settings()),
         ("registry", registry::registry(&defaults)),
-        ("node", node::node(facts, &defaults)),
+        ("node", node::node(facts.as_ref(), &defaults)),
         ("citus", citus::citus(&defaults)),
         ("workers", server::workers()),
-        ("versions", server::versions(facts)),
+        ("versions", server::versions(facts.as_ref())),
     ];
     TableIterator::new(all.into_iter().map(|(check, finding)| {
         let status = ["ok", "warning", "critical"][finding.status as usize];

@@ -1,8 +1,9 @@
 //! Check of the node that this server generates ids as: whether it has one, and whether others have the same.
 
 use crate::citus::membership::{self, Membership};
-use crate::monitor::health::defaults::{self, Default};
-use crate::monitor::health::{Defaults, Facts, Finding, Status};
+use crate::monitor::health::defaults::{self, Default, Defaults};
+use crate::monitor::health::finding::{Finding, Status};
+use crate::monitor::health::server::Facts;
 use crate::registry::member::session;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};

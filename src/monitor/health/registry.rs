@@ -1,6 +1,7 @@
 //! Check of the registry: the leases of this server, and the wait of a registry in this database.
 
-use crate::monitor::health::{Defaults, Finding, Status};
+use crate::monitor::health::defaults::Defaults;
+use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::{machine::clock, worker::mailbox::last_failure};
 use crate::registry::member::usage::{self, WantedNode};
 use crate::registry::{bits, server::memory};

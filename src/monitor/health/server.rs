@@ -1,6 +1,6 @@
 //! Checks of the server and of this database: versions and workers, and what the catalogs say of other servers.
 
-use crate::monitor::health::{Finding, Status};
+use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
 use crate::pg::backend::{guc, transaction::attempt};
 use crate::pg::catalog::{spi::Row, sql};
