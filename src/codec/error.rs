@@ -1,6 +1,6 @@
 //! PostgreSQL's reports of core's errors; see [`crate::pg::error`].
 
-use crate::pg::charset::excerpt;
+use crate::pg::error::excerpt;
 use crate::pg::error::{Report, ToReport, report, sentence};
 use mint_core::bytes::excerpt::LONGEST;
 use mint_core::codec::text::ENCODINGS;

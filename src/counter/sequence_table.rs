@@ -5,9 +5,9 @@
 
 use crate::counter::row_estimate;
 use crate::counter::row_estimate::ConstantArgument;
-use crate::pg::charset::excerpt;
 use crate::pg::datum::text::Text;
 use crate::pg::error::OrReport;
+use crate::pg::error::excerpt;
 use mint_core::{SequenceTable, SequenceTableError};
 use pgrx::Internal;
 use pgrx::prelude::*;

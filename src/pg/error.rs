@@ -1,15 +1,13 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{Encoded, LONGEST_MESSAGE, UTF8, encoding, escape, excerpt, is_escaped};
-use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
-use pgrx::pg_sys::panic::ErrorReport;
+use crate::pg::charset::{decode, is_utf8, shown};
+use mint_core::bytes::excerpt::{ELLIPSIS, LONGEST, excerpt_of};
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::backtrace::Backtrace;
 use std::env;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
-use std::ptr;
 
 /// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
 const FUNCTION: &str = "pg_mint";
@@ -58,25 +56,40 @@ pub fn interrupt(code: Code, message: impl Into<String>) -> Report {
 
 #[track_caller]
 fn report_of(function: &'static str, code: Code, message: String) -> Report {
-    let message = Encoded::message(&message);
-    // SAFETY: the report is pgrx's, and private to this file.
-    let message = unsafe { message.for_pgrx() };
-    Report(ErrorReport::new(code, message, function))
+    Report(ErrorReport::new(code, for_pgrx(&message), function))
+}
+
+/// Encodes a text of a message. What is longer than any text of this library is cut off: whatever a caller gave, a message and
+/// the log have little of it.
+pub fn message(text: &str) -> Vec<u8> {
+    const LONGEST_MESSAGE: usize = 600;
+    shown(&excerpt_of(text, LONGEST_MESSAGE))
+}
+
+fn for_pgrx(text: &str) -> String {
+    // SAFETY: it might not be UTF-8. The report is pgrx's, which copies the bytes, and private to this file.
+    unsafe { String::from_utf8_unchecked(message(text)) }
+}
+
+/// Returns the beginning of a text of the database for a message. Nothing behind it is read.
+pub fn excerpt(text: &[u8]) -> String {
+    let [length, longest] =
+        [text.len(), LONGEST].map(|bytes| i32::try_from(bytes).unwrap_or(i32::MAX));
+    // SAFETY: reads the characters of a text that has so many bytes.
+    let end = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), length, longest) };
+    let beginning = decode(&text[..end.unsigned_abs() as usize]);
+    beginning + if end < length { ELLIPSIS } else { "" }
 }
 
 impl Report {
     /// Adds a DETAIL: facts, in full sentences.
     pub fn detail(self, text: impl Into<String>) -> Self {
-        let text = Encoded::message(&text.into());
-        // SAFETY: as in `report`.
-        Self(self.0.set_detail(unsafe { text.for_pgrx() }))
+        Self(self.0.set_detail(for_pgrx(&text.into())))
     }
 
     /// Adds a HINT: what to do about it, in full sentences.
     pub fn hint(self, text: impl Into<String>) -> Self {
-        let text = Encoded::message(&text.into());
-        // SAFETY: as in `report`.
-        Self(self.0.set_hint(unsafe { text.for_pgrx() }))
+        Self(self.0.set_hint(for_pgrx(&text.into())))
     }
 
     /// Adds a DETAIL, if there is one.
@@ -258,14 +271,14 @@ fn errsave(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
 #[cfg(not(feature = "pg15"))]
 fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     use crate::pg::ports::{errcode, errmsg};
-    const CODE: c_int = Code::ERRCODE_INVALID_TEXT_REPRESENTATION as c_int;
+    const CODE: std::ffi::c_int = Code::ERRCODE_INVALID_TEXT_REPRESENTATION as std::ffi::c_int;
     // SAFETY: a call's context is null or a node.
     let context = unsafe { (*call).context };
     // SAFETY: as above.
     if context.is_null() || unsafe { (*context).type_ } != pg_sys::NodeTag::T_ErrorSaveContext {
         return false;
     }
-    let message = crate::pg::charset::c_string(message);
+    let message = std::ffi::CString::new(self::message(message)).unwrap_or_default();
     // SAFETY: the server's own protocol for such a context, which raises no error but out of memory; the message is
     // copied.
     unsafe {
@@ -279,7 +292,7 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
             pg_sys::errsave_finish(
                 context,
                 file,
-                line!() as c_int,
+                line!() as std::ffi::c_int,
                 c"ereturn_bad_syntax".as_ptr(),
             );
         }
@@ -288,97 +301,35 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
 }
 
 /// Runs `work`, which can raise an error of the server's own, and raises that again without its context: it quotes the
-/// statement, which this library wrote and not the caller.
-///
-/// pgrx reads the texts of an error as UTF-8 and replaces what is not. So other bytes are escaped before pgrx reads them,
-/// and the error is raised again with the original texts.
+/// statement, which this library wrote and not the caller. Where the database is not in UTF-8, question marks stand for all but
+/// ASCII.
 pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
-    if encoding() == UTF8 {
-        return PgTryBuilder::new(AssertUnwindSafe(work))
-            .catch_others(rethrow)
-            .execute();
-    }
-    // SAFETY: pushed and popped as the server's own code does; popped below, with or without an error.
-    let before = unsafe { pg_sys::error_context_stack };
-    let mut context = pg_sys::ErrorContextCallback {
-        previous: before,
-        callback: Some(escape_error),
-        arg: ptr::null_mut(),
-    };
-    // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = &raw mut context };
-    let result = PgTryBuilder::new(AssertUnwindSafe(work))
-        .catch_others(|error| {
-            // SAFETY: as above.
-            unsafe { pg_sys::error_context_stack = before };
-            rethrow(error)
-        })
-        .execute();
-    // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = before };
-    result
+    PgTryBuilder::new(AssertUnwindSafe(work))
+        .catch_others(rethrow)
+        .execute()
 }
 
-fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
-    use pg_sys::panic::CaughtError;
+fn rethrow<T>(error: CaughtError) -> T {
     let CaughtError::PostgresError(raised) = error else {
         error.rethrow()
     };
     // SAFETY: the error was copied, and the server is to raise the copy.
     unsafe { pg_sys::FlushErrorState() };
-    let texts = [Some(raised.message()), raised.detail(), raised.hint()];
-    let is_short = |text: &&str| text.len() <= LONGEST_MESSAGE;
-    if encoding() == UTF8 && texts.iter().flatten().all(is_short) {
-        CaughtError::ErrorReport(raised).rethrow()
-    }
-    let text = |text: Option<&str>| text.map(str::to_owned);
+    // pgrx takes them for UTF-8.
+    let readable = |sign: char| {
+        if sign.is_ascii() || is_utf8() {
+            sign
+        } else {
+            '?'
+        }
+    };
+    let text = |text: &str| text.chars().map(readable).collect::<String>();
     let begin: fn(Code, String) -> Report = match raised.function_name() {
         Some(INTERRUPTS) => interrupt,
         _ => report,
     };
-    begin(raised.sql_error_code(), raised.message().to_owned())
-        .detail_if(text(raised.detail()))
-        .hint_if(text(raised.hint()))
+    begin(raised.sql_error_code(), text(raised.message()))
+        .detail_if(raised.detail().map(text))
+        .hint_if(raised.hint().map(text))
         .raise()
-}
-
-fn escape_bytes(text: &[u8]) -> String {
-    let sign = |&byte: &u8| {
-        if byte.is_ascii() {
-            char::from(byte)
-        } else {
-            escape(byte)
-        }
-    };
-    text.iter().map(sign).collect()
-}
-
-/// Replaces, as an error context callback, each byte of the error's texts beyond ASCII by the code point that stands for it.
-/// That takes no lookup, as the server may hold any lock here.
-unsafe extern "C-unwind" fn escape_error(_: *mut c_void) {
-    // SAFETY: the server calls this for the error that it is about to raise. Its copy lasts until the end of the
-    // transaction; the functions that set the texts copy them.
-    unsafe {
-        let context = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
-        let error = &*pg_sys::CopyErrorData();
-        pg_sys::MemoryContextSwitchTo(context);
-        if error.elevel < pgrx::PgLogLevel::ERROR as c_int {
-            return;
-        }
-        let escaped = |text: *mut c_char| {
-            let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes())?;
-            (!is_escaped(text)).then(|| CString::new(escape_bytes(text)).unwrap_or_default())
-        };
-        let texts = [error.message, error.detail, error.hint].map(escaped);
-        let [message, detail, hint] = &texts;
-        if let Some(text) = message {
-            errmsg_internal(c"%s".as_ptr(), text.as_ptr());
-        }
-        if let Some(text) = detail {
-            errdetail_internal(c"%s".as_ptr(), text.as_ptr());
-        }
-        if let Some(text) = hint {
-            errhint(c"%s".as_ptr(), text.as_ptr());
-        }
-    }
 }

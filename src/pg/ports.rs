@@ -79,5 +79,4 @@ unsafe extern "C-unwind" {
     pub fn errmsg(format: *const c_char, ...) -> c_int;
     pub fn errmsg_internal(format: *const c_char, ...) -> c_int;
     pub fn errdetail_internal(format: *const c_char, ...) -> c_int;
-    pub fn errhint(format: *const c_char, ...) -> c_int;
 }

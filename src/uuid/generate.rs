@@ -1,10 +1,10 @@
 //! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
-use crate::pg::charset::excerpt;
 use crate::pg::datum::text::{NewText, Text};
 use crate::pg::datum::timestamp;
 use crate::pg::datum::uuid::UuidValue;
 use crate::pg::error;
+use crate::pg::error::excerpt;
 use crate::pg::error::{OrReport, report, required};
 use crate::pg::machine::random;
 use crate::pg::quick::quick;

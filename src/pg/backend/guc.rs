@@ -2,7 +2,6 @@
 
 use crate::pg::charset;
 use mint_core::Micros;
-use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::RangeInclusive;
@@ -177,11 +176,9 @@ unsafe extern "C-unwind" fn assign_int<W: Watcher>(_value: c_int, _extra: *mut c
 /// # Safety
 /// `text` is a string or null.
 unsafe fn parse<T: ParsedGuc>(text: *const c_char) -> Result<T, String> {
-    if text.is_null() {
-        return Ok(T::default());
-    }
     // SAFETY: as the caller says.
-    T::parse(&unsafe { charset::decode_c(text) })
+    let text = unsafe { charset::decode_c(text) };
+    text.map_or_else(|| Ok(T::default()), |text| T::parse(&text))
 }
 
 /// Returns, as a check hook, whether the text is valid, and sets the DETAIL of the server's error if not.
@@ -194,7 +191,7 @@ unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     // SAFETY: the server passes the address of a string or of null.
     let result = unsafe { parse::<T>(*text) };
     if let Err(detail) = &result {
-        let detail = charset::c_string(&excerpt_of(detail, charset::LONGEST_MESSAGE));
+        let detail = CString::new(crate::pg::error::message(detail)).unwrap_or_default();
         // SAFETY: a copy in the server's memory, which it frees with the error.
         unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
     }

@@ -176,7 +176,7 @@ unsafe fn argument(node: *mut pg_sys::Node) -> Argument {
         let is_constant = is_a(node, pg_sys::NodeTag::T_Const);
         let value = is_constant.then(|| &*node.cast::<pg_sys::Const>());
         Argument {
-            constant: value.filter(|value| !value.constisnull).map(|value| {
+            constant: value.filter(|value| !value.constisnull).and_then(|value| {
                 let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
                 pg_sys::getTypeOutputInfo(value.consttype, &raw mut output, &raw mut is_varlena);
                 charset::decode_c(pg_sys::OidOutputFunctionCall(output, value.constvalue))

@@ -82,7 +82,7 @@ pub fn name_of_own_database() -> String {
 /// Returns the name of a database, if it exists.
 pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
-    unsafe { charset::decode_copy(pg_sys::get_database_name(database)) }
+    unsafe { charset::decode_c(pg_sys::get_database_name(database)) }
 }
 
 /// Returns whether this transaction has replaced a relation or its file, by dropping and creating it or by rewriting

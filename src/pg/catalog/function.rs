@@ -70,7 +70,7 @@ fn read<T>(
 /// Returns the name of a function; none if it is gone.
 pub fn name(function: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { charset::decode_copy(pg_sys::get_func_name(function)) }
+    unsafe { charset::decode_c(pg_sys::get_func_name(function)) }
 }
 
 /// Returns the types of a function's arguments.

@@ -63,7 +63,7 @@ pub fn is_superuser_role(role: pg_sys::Oid) -> bool {
 /// Returns the name of a role.
 pub fn name_of(role: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    let name = unsafe { charset::decode_copy(pg_sys::GetUserNameFromId(role, true)) };
+    let name = unsafe { charset::decode_c(pg_sys::GetUserNameFromId(role, true)) };
     name.unwrap_or_else(|| role.to_u32().to_string())
 }
 

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char};
 /// Returns the name of a relation, without its schema; none when it is gone.
 pub fn name(relation: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { charset::decode_copy(pg_sys::get_rel_name(relation)) }
+    unsafe { charset::decode_c(pg_sys::get_rel_name(relation)) }
 }
 
 /// Returns the oid of a schema and of its owner, if there is one of that name.
@@ -142,7 +142,7 @@ pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
 pub fn column(table: pg_sys::Oid, number: usize) -> Option<String> {
     let number = i16::try_from(number).ok()?;
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { charset::decode_copy(pg_sys::get_attname(table, number, true)) }
+    unsafe { charset::decode_c(pg_sys::get_attname(table, number, true)) }
 }
 
 /// Returns whether a table has a constraint of this name.

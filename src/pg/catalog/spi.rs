@@ -9,7 +9,7 @@
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
 use crate::pg::backend::recovery::{self, Refusal};
-use crate::pg::charset::Encoded;
+use crate::pg::charset;
 use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
@@ -95,7 +95,7 @@ fn select<'conn>(
     arguments: &[DatumWithOid<'_>],
 ) -> SpiTupleTable<'conn> {
     // SAFETY: pgrx gets the text.
-    let query = unsafe { Encoded::new(query).for_pgrx() };
+    let query = unsafe { String::from_utf8_unchecked(charset::encode(query)) };
     let answer = if sees == Sees::Statement || recovery::is_in_progress() {
         client.select(&query, limit, arguments)
     } else {
@@ -117,7 +117,7 @@ pub fn update<'conn>(
         hint: "Use the primary server, or promote this one.",
     });
     // SAFETY: pgrx gets the text.
-    let statement = unsafe { Encoded::new(statement).for_pgrx() };
+    let statement = unsafe { String::from_utf8_unchecked(charset::encode(statement)) };
     client.update(&statement, None, arguments).or_report()
 }
 

@@ -106,14 +106,14 @@ fn too_long(detail: &str) -> ! {
 pub fn quoted_exactly(name: &str) -> String {
     let name = charset::c_string(name);
     // SAFETY: takes and returns a string.
-    unsafe { charset::decode_c(pg_sys::quote_identifier(name.as_ptr())) }
+    unsafe { charset::decode_c(pg_sys::quote_identifier(name.as_ptr())) }.unwrap_or_default()
 }
 
 /// Quotes a text as a literal.
 pub fn literal(text: &str) -> String {
     let text = charset::c_string(text);
     // SAFETY: takes and returns a string.
-    unsafe { charset::decode_c(pg_sys::quote_literal_cstr(text.as_ptr())) }
+    unsafe { charset::decode_c(pg_sys::quote_literal_cstr(text.as_ptr())) }.unwrap_or_default()
 }
 
 /// Quotes a text as a literal in a statement for another server, whatever its settings are.
@@ -162,12 +162,13 @@ fn place(quoted: &str) -> (pg_sys::Oid, CString) {
 /// Returns a relation's name for a message, with its schema if it is not in the caller's search path.
 pub fn name_of(relation: pg_sys::Oid) -> String {
     // SAFETY: the output function of type regclass, which returns a string.
-    unsafe {
+    let name = unsafe {
         charset::decode_c(pg_sys::OidOutputFunctionCall(
             pg_sys::F_REGCLASSOUT.into(),
             relation.into(),
         ))
-    }
+    };
+    name.unwrap_or_default()
 }
 
 /// Raises the error of a relation that does not exist.
@@ -201,7 +202,7 @@ unsafe fn qualified(schema: pg_sys::Oid, name: *const c_char) -> String {
     // SAFETY: the name of a schema is a copy, or null if there is no such schema.
     unsafe {
         let schema = pg_sys::get_namespace_name(schema);
-        charset::decode_c(pg_sys::quote_qualified_identifier(schema, name))
+        charset::decode_c(pg_sys::quote_qualified_identifier(schema, name)).unwrap_or_default()
     }
 }
 

@@ -22,7 +22,7 @@ impl pgrx::FromDatum for JsonText {
         // SAFETY: the caller says that a datum that is not null is of this type, whose output function returns a string.
         (!is_null).then(|| unsafe {
             let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);
-            JsonText(charset::decode_c(text))
+            JsonText(charset::decode_c(text).unwrap_or_default())
         })
     }
 }
@@ -66,7 +66,7 @@ impl pgrx::FromDatum for JsonArgument {
             let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);
             // A number of a few bytes can have a hundred thousand digits as text.
             check_length(CStr::from_ptr(text).count_bytes());
-            JsonArgument(charset::decode_c(text))
+            JsonArgument(charset::decode_c(text).unwrap_or_default())
         })
     }
 }

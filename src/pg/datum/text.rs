@@ -112,7 +112,7 @@ impl pgrx::FromDatum for DecodedText {
 impl pgrx::IntoDatum for DecodedText {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         // Text and bytea are laid out alike.
-        charset::encode(&self.0).into_datum()
+        charset::shown(&self.0).into_datum()
     }
 
     fn type_oid() -> pg_sys::Oid {

@@ -146,7 +146,9 @@ impl Sequence {
     /// Returns the name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
-        unsafe { crate::pg::charset::decode_c((*(*self.relation).rd_rel).relname.data.as_ptr()) }
+        let name = unsafe { (*(*self.relation).rd_rel).relname.data.as_ptr() };
+        // SAFETY: as above.
+        unsafe { crate::pg::charset::decode_c(name) }.unwrap_or_default()
     }
 
     /// Returns the oid, and the number of the file that has the page now.

@@ -5,7 +5,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
-use crate::pg::charset::Encoded;
+use crate::pg::charset;
 use crate::pg::machine::clock;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
@@ -36,8 +36,8 @@ pub fn attach() {
 
 /// Connects this process to the database of a name.
 pub fn connect(database: &str) {
-    // SAFETY: pgrx gets the text.
-    let database = unsafe { Encoded::new(database).for_pgrx() };
+    // SAFETY: pgrx gets the text, which no other code can read: it might not be UTF-8.
+    let database = unsafe { String::from_utf8_unchecked(charset::encode(database)) };
     BackgroundWorker::connect_worker_to_spi(Some(&database), None);
 }
 
