@@ -259,13 +259,6 @@ CREATE FUNCTION snowflake_next_in(
     LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_in_wrapper';
 COMMENT ON FUNCTION snowflake_next_in(integer, integer, integer, snowflake_layout) IS 'Generates an id for a shard, of a partition by hash';
 
-CREATE FUNCTION snowflake_next_own_in(
-    modulus integer, remainder integer, layout snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-    VOLATILE PARALLEL SAFE COST 10 SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_own_in_wrapper';
-COMMENT ON FUNCTION snowflake_next_own_in(integer, integer, snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node, of a partition by hash';
-
 CREATE FUNCTION snowflake_last_id() RETURNS bigint
     VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_last_id_wrapper';
 COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
@@ -313,10 +306,6 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION mint.snowflake_decode_inlined(bigint, snowflake_layout) IS 'Internal: returns the same as snowflake_decode';
 
-CREATE FUNCTION snowflake_to_jsonb(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS jsonb
-    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_to_jsonb_wrapper';
-COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
-
 CREATE FUNCTION snowflake_is_valid(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_is_valid_wrapper';
 COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can have a layout';
@@ -360,10 +349,6 @@ CREATE FUNCTION snowflake_encode(
 ) RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_encode_wrapper';
 COMMENT ON FUNCTION snowflake_encode(timestamptz, integer, bigint, snowflake_layout) IS 'Returns the id of a timestamp, a shard and a sequence';
-
-CREATE FUNCTION snowflake_convert(id bigint, from_layout snowflake_layout, to_layout snowflake_layout) RETURNS bigint
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_convert_wrapper';
-COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 
 CREATE FUNCTION snowflake_shard_from_parts(parts integer[], layout snowflake_layout) RETURNS integer
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_shard_from_parts_wrapper';
@@ -558,6 +543,10 @@ CREATE FUNCTION ulid() RETURNS text
     VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
     LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_wrapper';
 COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
+
+CREATE FUNCTION ulid(at timestamptz) RETURNS text
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_at_wrapper';
+COMMENT ON FUNCTION ulid(timestamptz) IS 'Generates a ULID for a given timestamp';
 
 CREATE FUNCTION ulid_to_uuid(id text) RETURNS uuid
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_to_uuid_wrapper';
@@ -801,6 +790,10 @@ CREATE FUNCTION objectid() RETURNS objectid
     VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
     LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_wrapper';
 COMMENT ON FUNCTION objectid() IS 'Generates an ObjectID';
+
+CREATE FUNCTION objectid(at timestamptz) RETURNS objectid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_at_wrapper';
+COMMENT ON FUNCTION objectid(timestamptz) IS 'Generates an ObjectID for a given timestamp';
 
 CREATE FUNCTION objectid_legacy() RETURNS objectid
     VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
@@ -1339,7 +1332,7 @@ WITH
         (3, 'concealed', '{id_conceal}'), (4, 'typeid', '{typeid}'), (5, 'nanoid', '{nano_id}'), (6, 'ulid', '{ulid}'),
         (7, 'objectid', '{objectid,objectid_legacy}'), (8, 'segment', '{segment_next}'), (9, 'ticket', '{ticket_next}'),
         (10, 'user_sequence', '{user_sequence_next,user_sequence_next_for_commit}'),
-        (11, 'snowflake', '{snowflake_next_id,snowflake_next,snowflake_next_in,snowflake_next_own_in}'),
+        (11, 'snowflake', '{snowflake_next_id,snowflake_next,snowflake_next_in}'),
         (12, 'uuid_v1', '{uuid_v1,uuid_generate_v1,uuid_generate_v1mc}'), (13, 'uuid_v2', '{uuid_v2}'),
         (14, 'uuid_v4', '{uuid_v4,uuid_generate_v4,gen_random_uuid}'), (15, 'uuid_v6', '{uuid_v6}'),
         (16, 'uuid_v7', '{uuid_v7,uuid_v7_in,uuid_generate_v7}'), (17, NULL, '{snowflake_layout_from_text}')
@@ -1639,7 +1632,7 @@ BEGIN ATOMIC
         LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attnum > 0
         LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid), t.typdefault FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind, source) ON true
         LEFT JOIN pg_attrdef AS v ON v.adrelid = c.oid AND v.adnum = a.attnum LEFT JOIN LATERAL (
-            SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home) AND c.call ~ '^snowflake_next(_id|_in|_own_in)?\('
+            SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home) AND c.call ~ '^snowflake_next(_id|_in)?\('
                 THEN coalesce(substring(c.call FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
                     CASE WHEN c.call ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
             FROM left(coalesce(pg_get_expr(v.adbin, 0::oid), y.source), 1000) AS e (source),

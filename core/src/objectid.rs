@@ -39,6 +39,17 @@ impl ObjectId {
         Self(bytes)
     }
 
+    /// Returns one of the second of a timestamp with random bits behind it, to migrate old rows; none before 1970 and after
+    /// the time field.
+    #[must_use]
+    pub fn at(at: Micros, random: u64) -> Option<Self> {
+        let second = u32::try_from(at.div_euclid(SECOND)).ok()?;
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&second.to_be_bytes());
+        bytes[4..].copy_from_slice(&random.to_be_bytes());
+        Some(Self(bytes))
+    }
+
     /// Returns its time, to the second. 1970 to 2106.
     #[must_use]
     pub fn time(&self) -> Micros {

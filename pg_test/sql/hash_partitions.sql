@@ -15,12 +15,12 @@ INSERT INTO event_2 (at) SELECT now() FROM generate_series(1, 1000);
 SELECT count(*) FROM event_2;
 
 -- The node of the server, and other layouts.
-SELECT snowflake_next_own_in(4, 1);
+SELECT snowflake_next_in(snowflake_own_shard(), 4, 1);
 SET pg_mint.node = 9;
-SELECT snowflake_shard(id) AS node, satisfies_hash_partition('event'::regclass, 256, 255, id) AS fits FROM snowflake_next_own_in(256, 255) id;
+SELECT snowflake_shard(id) AS node, satisfies_hash_partition('event'::regclass, 256, 255, id) AS fits FROM snowflake_next_in(snowflake_own_shard(), 256, 255) id;
 SELECT snowflake_shard(id, 'twitter') AS node, satisfies_hash_partition('event'::regclass, 1024, 7, id) AS fits
-FROM snowflake_next_own_in(remainder => 7, modulus => 1024, layout => 'twitter') id;
-SELECT snowflake_sequence(id, 'mastodon') >= 0 AS has_no_node FROM snowflake_next_own_in(3, 0, 'mastodon') id;
+FROM snowflake_next_in(snowflake_own_shard('twitter'), remainder => 7, modulus => 1024, layout => 'twitter') id;
+SELECT snowflake_sequence(id, 'mastodon') >= 0 AS has_no_node FROM snowflake_next_in(snowflake_own_shard('mastodon'), 3, 0, 'mastodon') id;
 RESET pg_mint.node;
 
 -- Unique, and in one order with all other ids of the shard.
@@ -58,7 +58,7 @@ SELECT snowflake_next_in(NULL, 4, 0);
 SELECT snowflake_next_in(5, NULL, 0);
 SELECT snowflake_next_in(5, 4, NULL);
 SELECT snowflake_next_in(5, 4, 0, NULL);
-SELECT snowflake_next_own_in(4, 4);
+SELECT snowflake_next_in(5, 4, 4);
 SELECT uuid_v7_in(0, 0);
 SELECT uuid_v7_in(2, 2);
 SELECT uuid_v7_in(NULL, 0);
@@ -69,7 +69,7 @@ CREATE TABLE note (id bigserial PRIMARY KEY);
 INSERT INTO note DEFAULT VALUES;
 ALTER TABLE note ALTER id SET DEFAULT snowflake_next_in(5, 16, 3, 'twitter');
 INSERT INTO note DEFAULT VALUES RETURNING satisfies_hash_partition('event'::regclass, 16, 3, id) AS fits;
-CREATE TABLE letter (id bigint PRIMARY KEY DEFAULT snowflake_next_own_in(16, 3, 'discord'), doc uuid UNIQUE DEFAULT uuid_v7_in(3, 0));
+CREATE TABLE letter (id bigint PRIMARY KEY DEFAULT snowflake_next_in(snowflake_own_shard('discord'), 16, 3, 'discord'), doc uuid UNIQUE DEFAULT uuid_v7_in(3, 0));
 SELECT relation, column_name, kind, layout FROM mint.id_columns WHERE relation IN ('note'::regclass, 'letter'::regclass) ORDER BY 1, 2;
 DROP TABLE event, doc, note, letter;
 DROP EXTENSION pg_mint;

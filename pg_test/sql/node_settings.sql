@@ -52,6 +52,8 @@ SELECT snowflake_shard_from_parts('{1}', 'tso');
 SELECT snowflake_shard_from_parts('{1,NULL}', 'twitter');
 
 -- Nodes of Java's SequenceGenerator.
-SELECT mac, snowflake_node_from_mac(mac) FROM unnest('{0242AC110002, 02:42:ac:11:00:02, 005056219395, ""}'::text[]) mac;
+SELECT mac, snowflake_node_from_mac(mac) FROM unnest('{0242AC110002, 02:42:ac:11:00:02, 005056219395}'::text[]) mac;
+SELECT snowflake_node_from_mac('hello');
+SELECT snowflake_node_from_mac('');
 SELECT snowflake_node_from_mac(NULL) IS NULL AS strict;
 DROP EXTENSION pg_mint CASCADE;

@@ -30,6 +30,14 @@ SELECT length(objectid '507f1f77bcf86cd799439011');
 SELECT substring(doc FROM 8 FOR 12)::objectid, '\x14000000076100'::bytea || substring(doc FROM 8 FOR 12)::objectid::bytea || '\x00' = doc AS same
 FROM (SELECT '\x1400000007610056E1FC72E0C917E9C471416100'::bytea AS doc) t;
 
+-- Of other times.
+SELECT count(DISTINCT id), min(objectid_time(id)), max(objectid_time(id)) FROM (SELECT objectid(timestamptz '2026-01-01 00:00:00.999Z') AS id FROM generate_series(1, 10000)) t;
+SELECT objectid_time(objectid(at)) FROM unnest('{1970-01-01Z, 2106-02-07 06:28:15.9Z}'::timestamptz[]) AS at;
+SELECT objectid(timestamptz '1969-12-31 23:59:59.9Z');
+SELECT objectid(timestamptz '2106-02-07 06:28:16Z');
+SELECT objectid(timestamptz 'infinity');
+SELECT ulid_time(ulid('2026-01-01 00:00:00.001Z')), ulid(timestamptz '1969-12-31Z');
+
 -- Minting.
 SELECT bool_and(id > lag), count(*) FROM (SELECT id, lag(id) OVER (ORDER BY n) FROM (SELECT n, objectid() AS id FROM generate_series(1, 100000) n) a) b WHERE lag IS NOT NULL;
 SELECT objectid_time(objectid()) BETWEEN date_trunc('second', clock_timestamp()) AND clock_timestamp() + interval '1 second' AS now;

@@ -3,6 +3,7 @@
 use crate::objectid::generate;
 use crate::pg::datum::{fixed, timestamp};
 use crate::pg::error::{Report, ereturn_bad_syntax, exact_bytes, report};
+use crate::pg::machine::random;
 use crate::pg::quick::quick;
 use mint_core::ObjectId;
 use pgrx::datum::TimestampWithTimeZone;
@@ -82,6 +83,21 @@ quick!(
     guarded_objectid_wrapper,
     () => generate::next_objectid().map(|id| id.0)
 );
+
+/// Makes an ObjectID of the second of another timestamp, to migrate old rows. It is unique by 64 random bits, and in no order
+/// with others of its second.
+#[pg_extern(sql = false)]
+fn objectid_at(at: TimestampWithTimeZone) -> ObjectIdValue {
+    let id = ObjectId::at(timestamp::to_micros(at), random::bits()).unwrap_or_else(|| {
+        report(
+            PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            "timestamp out of range for ObjectID",
+        )
+        .detail("Timestamps must be between 1970-01-01T00:00:00Z and 2106-02-07T06:28:15.999999Z.")
+        .raise()
+    });
+    id.into()
+}
 
 /// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the
 /// process id, 3 of a counter. It reveals machine and process. It is minted from the lane of `objectid()` and unique

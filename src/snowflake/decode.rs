@@ -3,9 +3,7 @@
 use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
-use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Parts};
-use pgrx::JsonB;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -114,39 +112,8 @@ fn snowflake_sequence(id: i64, layout: SnowflakeLayout) -> i64 {
         .cast_signed()
 }
 
-/// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to
-/// 2^53.
-#[pg_extern(sql = false)]
-fn snowflake_to_jsonb(id: i64, layout: SnowflakeLayout) -> JsonB {
-    let layout = layout.layout();
-    let Parts {
-        at,
-        shard,
-        sequence,
-    } = layout.decode(id).or_report();
-    let mut object = serde_json::json!({
-        "id": id.to_string(),
-        "at": timestamp_text(at),
-        "shard": shard,
-        "sequence": sequence,
-        "layout": layout.to_string(),
-    });
-    if let Some(parts) = shard_parts(&layout, shard) {
-        object["parts"] = parts.into();
-    }
-    JsonB(object)
-}
-
 /// Returns true if a layout can have made the id: it is not negative, and has no bits that the layout has not.
 #[pg_extern(sql = false)]
 fn snowflake_is_valid(id: i64, layout: SnowflakeLayout) -> bool {
     layout.layout().decode(id).is_ok()
-}
-
-/// Returns the id of the same time, shard and sequence in another layout. An error if that has no room for one of
-/// them, or its ticks start at other times.
-#[pg_extern(sql = false)]
-fn snowflake_convert(id: i64, from_layout: SnowflakeLayout, to_layout: SnowflakeLayout) -> i64 {
-    let (from, to) = (from_layout.layout(), to_layout.layout());
-    from.convert(id, &to).or_report()
 }

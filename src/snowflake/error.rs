@@ -18,40 +18,42 @@ impl ToReport for IdError {
             | Self::Part { .. }
             | Self::Sequence { .. }
             | Self::NotAnId { .. } => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            Self::Timestamp { .. } | Self::NotATick { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            Self::Timestamp { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
             Self::PartCount { .. } | Self::TimeNotOnTop(_) => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         }
     }
 
     fn explain(&self, report: Report) -> Report {
         match self {
-            Self::Shard { max: 0, .. } => report.detail("The layout has no shard field, so its only shard is 0."),
-            Self::Shard { max, .. } => {
-                report.detail(format!("Shards of this layout must be between 0 and {max}."))
+            Self::Shard { max: 0, .. } => {
+                report.detail("The layout has no shard field, so its only shard is 0.")
             }
-            Self::PartCount { count, wanted: 1, .. } => report.detail(format!("Expected 1 part, got {count}.")),
+            Self::Shard { max, .. } => report.detail(format!(
+                "Shards of this layout must be between 0 and {max}."
+            )),
+            Self::PartCount {
+                count, wanted: 1, ..
+            } => report.detail(format!("Expected 1 part, got {count}.")),
             Self::PartCount { count, wanted, .. } => {
                 report.detail(format!("Expected {wanted} parts, got {count}."))
             }
-            Self::Part { place, max, .. } => {
-                report.detail(format!("Part {place} of a shard of this layout must be between 0 and {max}."))
-            }
-            Self::Sequence { max, .. } => {
-                report.detail(format!(
+            Self::Part { place, max, .. } => report.detail(format!(
+                "Part {place} of a shard of this layout must be between 0 and {max}."
+            )),
+            Self::Sequence { max, .. } => report.detail(format!(
                 "Sequences of this layout must be between 0 and {max}."
-            ))
-            }
-            Self::Timestamp { first, last, .. } => {
-                report.detail(format!("Timestamps of this layout must be between {first} and {last}."))
-            }
-            Self::NotATick { .. } => {
-                report.detail("With timestamps cut to the start of a tick, ids of different timestamps could be equal.")
-            }
+            )),
+            Self::Timestamp { first, last, .. } => report.detail(format!(
+                "Timestamps of this layout must be between {first} and {last}."
+            )),
             Self::NotAnId { .. } => report
-                .detail("The id is negative, or has bits or a timestamp that the layout cannot have.")
+                .detail(
+                    "The id is negative, or has bits or a timestamp that the layout cannot have.",
+                )
                 .hint("Use the layout that the id was generated with."),
-            Self::TimeNotOnTop(_) => report
-                .detail("Ids of this layout do not sort by time, so a span of time is not a range of ids."),
+            Self::TimeNotOnTop(_) => report.detail(
+                "Ids of this layout do not sort by time, so a span of time is not a range of ids.",
+            ),
         }
     }
 }
@@ -204,7 +206,7 @@ fn explain(
             let last = last.map_or_else(|| "infinity".to_owned(), timestamp_text);
             report
                 .detail(format!("The last tick of the layout starts at {last}."))
-                .hint("Use a layout that lasts longer, and convert existing ids to it with snowflake_convert().")
+                .hint("Use a layout that lasts longer, and change existing ids to it with snowflake_encode().")
         }
         MintError::BeforeEpoch => report
             .detail(format!(

@@ -1,7 +1,6 @@
 //! The generators of 64-bit ids whose rows are of one partition by hash.
 
 use crate::pg::error::{OrReport, report, required};
-use crate::snowflake::generate::own_shard;
 use crate::snowflake::lane::mint;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::{HashPartition, Layout};
@@ -23,18 +22,6 @@ fn snowflake_next_in(
     let shard = layout.check_shard(shard.into()).or_report();
     let partition = partition(&layout, modulus, remainder);
     mint::next_fitting(&layout, shard, |id| partition.has_number(id))
-}
-
-/// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_in(shard, modulus, remainder, layout)`.
-#[pg_extern(sql = false)]
-fn snowflake_next_own_in(
-    modulus: Option<i32>,
-    remainder: Option<i32>,
-    layout: Option<SnowflakeLayout>,
-) -> i64 {
-    let layout = required(layout, "layout").layout();
-    let partition = partition(&layout, modulus, remainder);
-    mint::next_fitting(&layout, own_shard(&layout), |id| partition.has_number(id))
 }
 
 /// Returns the partition, unless a tick of the layout has too few ids to have one of it.

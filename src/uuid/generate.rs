@@ -100,15 +100,25 @@ fn ulid() -> NewText {
 /// microsecond; unique by its 62 random bits; in no order with others of its microsecond.
 #[pg_extern(sql = false)]
 fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
-    match version::v7_at(timestamp::to_micros(at), random::bits()) {
-        Some(id) => id.into(),
-        None => report(
+    v7_at(at).into()
+}
+
+/// Makes the same as a ULID.
+#[pg_extern(sql = false)]
+fn ulid_at(at: TimestampWithTimeZone) -> NewText {
+    NewText::new(&ulid_text::to_text(&v7_at(at)))
+}
+
+fn v7_at(at: TimestampWithTimeZone) -> version::Uuid {
+    let id = version::v7_at(timestamp::to_micros(at), random::bits());
+    id.unwrap_or_else(|| {
+        report(
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
             "timestamp out of range for UUID version 7",
         )
         .detail("Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.")
-        .raise(),
-    }
+        .raise()
+    })
 }
 
 /// Makes a random UUID, version 4: 122 bits of a CSPRNG, seeded in each process from the operating system.

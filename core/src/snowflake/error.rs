@@ -93,8 +93,6 @@ pub enum IdError {
         first: String,
         last: String,
     },
-    #[error("timestamp {at} is not the start of a tick of layout \"{layout}\"")]
-    NotATick { at: String, layout: String },
     #[error("id {id} is not valid for layout \"{layout}\"")]
     NotAnId { id: i64, layout: String },
     #[error("layout \"{0}\" does not begin with its time field")]

@@ -137,27 +137,6 @@ impl Layout {
         Ok((shard, tick << self.seq.width | sequence))
     }
 
-    /// Returns the id of the same time, shard and sequence in another layout.
-    ///
-    /// # Errors
-    /// When it is not an id of this layout, or the other layout cannot have one of its fields.
-    pub fn convert(&self, id: i64, to: &Layout) -> Result<i64, IdError> {
-        let Parts {
-            at,
-            shard,
-            sequence,
-        } = self.decode(id)?;
-        let converted = to.encode(at, shard.cast_signed(), sequence.cast_signed())?;
-        // Cut to the start of a longer tick, two ids could become one.
-        if to.decode(converted)?.at != at {
-            return Err(IdError::NotATick {
-                at: timestamp_text(at),
-                layout: to.to_string(),
-            });
-        }
-        Ok(converted)
-    }
-
     /// Returns the smallest id whose time is at or after `at`; none when there is no such id.
     ///
     /// # Errors

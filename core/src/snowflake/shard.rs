@@ -42,16 +42,19 @@ impl Layout {
 /// Returns the shard of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
 /// hexadecimal digits, in upper case and one behind the other.
 ///
-/// For compatibility with such ids. Of 38 machines, two have the same shard with a probability of one half.
+/// None of a text that has anything else than addresses of 12 digits each, with or without `:`, `-`, `.`, commas and
+/// spaces. For compatibility with such ids. Of 38 machines, two have the same shard with a probability of one half.
 #[must_use]
-pub fn node_of_addresses(addresses: &str) -> u32 {
+pub fn node_of_addresses(addresses: &str) -> Option<u32> {
     let digits = addresses
-        .bytes()
-        .filter(u8::is_ascii_hexdigit)
-        .map(|digit| digit.to_ascii_uppercase());
+        .replace([':', '-', '.', ',', ' '], "")
+        .to_ascii_uppercase();
+    let are_addresses = digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        && !digits.is_empty()
+        && digits.len().is_multiple_of(12);
     // java.lang.String.hashCode.
-    let hash = digits.fold(0_u32, |hash, digit| {
+    let hash = digits.bytes().fold(0_u32, |hash, digit| {
         hash.wrapping_mul(31).wrapping_add(u32::from(digit))
     });
-    hash & 1_023
+    are_addresses.then_some(hash & 1_023)
 }

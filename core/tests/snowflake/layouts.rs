@@ -150,36 +150,6 @@ proptest! {
         }
     }
 
-    /// What is converted has the same fields, and is converted back.
-    #[test]
-    fn a_converted_id_has_the_same_fields(
-        (from, at) in layouts(64).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
-        (other, near) in (layouts(64), any::<bool>()),
-        shard in 0..4_u64,
-        sequence in 0..4_u64,
-    ) {
-        let near = near.then(|| Layout::new(Definition { epoch: from.epoch(), unit: from.unit() as u32, ..*other.definition() }).unwrap());
-        let to = near.unwrap_or(other);
-        let Ok(id) = from.encode(at, (shard & from.shard.max()) as i64, (sequence & from.seq.max()) as i64) else {
-            return Ok(());
-        };
-        let parts = from.decode(id).unwrap();
-        match from.convert(id, &to) {
-            Ok(converted) => {
-                prop_assert_eq!(to.decode(converted), Ok(parts));
-                prop_assert_eq!(to.convert(converted, &from), Ok(id));
-            }
-            Err(IdError::NotATick { .. }) => {
-                let age = i128::from(parts.at) - i128::from(to.epoch());
-                prop_assert!(age % i128::from(to.unit()) != 0);
-            }
-            Err(error) => {
-                let encoded = to.encode(parts.at, parts.shard as i64, parts.sequence as i64);
-                prop_assert_eq!(encoded, Err(error));
-            }
-        }
-    }
-
     #[test]
     fn ids_that_no_layout_field_explains_are_refused(layout in layouts(63), id: i64) {
         let d = layout.definition();

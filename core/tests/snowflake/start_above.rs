@@ -164,6 +164,14 @@ fn java_hashes_the_cards_in_its_own_order() {
         ("02:00:00:00:00:05 02:00:00:00:00:04", 141),
         ("02:00:00:00:01:01 02:00:00:00:00:01", 199),
     ] {
-        assert_eq!(node_of_addresses(addresses), shard, "{addresses}");
+        assert_eq!(node_of_addresses(addresses), Some(shard), "{addresses}");
+    }
+    for text in [
+        "",
+        "hello",
+        "02:fc:00:00:00:0",
+        "02:fc:00:00:00:01 and another",
+    ] {
+        assert_eq!(node_of_addresses(text), None, "{text}");
     }
 }

@@ -31,7 +31,6 @@ impl Default {
             "snowflake_next" => (None, 0),
             "snowflake_next_id" => (arguments.first(), 1),
             "snowflake_next_in" => (arguments.first(), 3),
-            "snowflake_next_own_in" => (None, 2),
             _ => return None,
         };
         let layout = match arguments.get(layout) {

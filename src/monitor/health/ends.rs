@@ -53,7 +53,7 @@ pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
     if detail.trim().is_empty() {
         return Finding::ok("No layout in use ends within a year.");
     }
-    let hint = "Convert the ids to a layout that lasts longer, as snowflake_convert() does.";
+    let hint = "Change the ids to a layout that lasts longer, by snowflake_encode().";
     Finding::new(of_own.max(of_other), detail, hint)
 }
 

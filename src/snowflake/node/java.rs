@@ -1,11 +1,22 @@
 //! The node that Java's `SequenceGenerator` derives from MAC addresses.
 
 use crate::pg::datum::text::DecodedText;
+use crate::pg::error::report;
+use mint_core::bytes::excerpt::excerpt;
 use mint_core::node_of_addresses;
 use pgrx::prelude::*;
 
 /// Returns the node that Java's `SequenceGenerator` has where it finds these MAC addresses, in this order.
 #[pg_extern(sql = false)]
 fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
-    node_of_addresses(&addresses.0).cast_signed()
+    let DecodedText(addresses) = addresses;
+    let node = node_of_addresses(&addresses).unwrap_or_else(|| {
+        report(
+            PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+            format!("invalid MAC address: \"{}\"", excerpt(&addresses)),
+        )
+        .detail("Expected 12 hexadecimal digits for each address.")
+        .raise()
+    });
+    node.cast_signed()
 }

@@ -203,7 +203,7 @@ const CALLS: &[(&str, &str)] = &[
         "t|f",
     ),
     ("SELECT * FROM sequence_table('seq_@')", "\"seq_@\""),
-    ("SELECT snowflake_node_from_mac('@') >= 0", "t"),
+    ("SELECT snowflake_node_from_mac('@')", "22P02: invalid MAC address: \"@\""),
     // The registry.
     (
         "SELECT mint.registry_create(); INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)

@@ -3,13 +3,12 @@
 use mint_cluster::{Server, Session, assert_unique, count};
 
 /// Types with the defaults of each generator of one id a call.
-const GENERATORS: [(&str, &str); 17] = [
+const GENERATORS: [(&str, &str); 16] = [
     ("bigint", "snowflake_next_id()"),
     ("bigint", "snowflake_next_id(5)"),
     ("bigint", "snowflake_next_id(5, 'twitter')"),
     ("bigint", "snowflake_next('twitter')"),
     ("bigint", "snowflake_next_in(5, 4, 3)"),
-    ("bigint", "snowflake_next_own_in(4, 3)"),
     ("uuid", "uuid_v7()"),
     ("uuid", "uuid_v7_in(4, 3)"),
     ("uuid", "uuid_v6()"),
@@ -69,6 +68,7 @@ fn copy_writes_generated_ids_in_batches() {
         ("bigint", "snowflake_scatter(snowflake_next_id(5))"),
         ("text", "typeid('user', uuid_v7())"),
         ("numeric", "snowflake_next_id(5)"),
+        ("bigint", "snowflake_next_in(snowflake_own_shard(), 4, 3)"),
     ];
     for (column, default) in GENERATORS.into_iter().chain(nested) {
         let (single, batches) = copied(&mut session, column, default);

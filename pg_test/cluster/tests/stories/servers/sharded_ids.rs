@@ -78,7 +78,7 @@ fn two_servers_mint_for_themselves() {
         let mut session = server.connect("postgres");
         session.run(PARENTS);
         session.run(&format!(
-            "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake_next_own_in(2, {number}),
+            "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake_next_in(snowflake_own_shard(), 2, {number}),
                  CHECK (satisfies_hash_partition('numbers'::regclass, 2, {number}, id)));
              INSERT INTO orders SELECT FROM generate_series(1, 10000)"
         ));

@@ -29,12 +29,10 @@ const CALLS: &[(&str, i64)] = &[
     ("snowflake_shard(g)", 1),
     ("snowflake_sequence(g, 'twitter')", 1),
     ("(SELECT shard FROM snowflake_decode(g))", 2),
-    ("snowflake_to_jsonb(g)", 4),
     (
         "snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))",
         2,
     ),
-    ("snowflake_convert(g, 'twitter', 'twitter shard:11')", 2),
     (
         "snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)",
         1,
