@@ -28,6 +28,8 @@ const PROMPT: Micros = 1_000_000;
 /// How much longer than its limit a request takes at most while this process runs. A process that was paused in the middle of
 /// it says nothing of the other server, which may have answered another one meanwhile: it asks once more.
 const PAUSE: Micros = 1_000_000;
+/// How long libpq waits for a host, of which there can be several: `PGCONNECT_TIMEOUT`.
+const CONNECT: Micros = 2_000_000;
 /// How long a connection is not used at most. Later the other server may have ended it.
 const IDLE: Micros = 60_000_000;
 /// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
@@ -199,6 +201,10 @@ impl Remote {
         // Before the cleanup, which can take as long as a pause.
         self.is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE;
         answer.map_err(|mut failure| {
+            // libpq gives up first.
+            if failure.kind == FailureKind::Lost && clock::up() - began >= CONNECT {
+                failure.kind = FailureKind::Expired;
+            }
             if failure.kind == FailureKind::Expired {
                 failure.why = format!("foreign server \"{server}\" did not respond");
             }
