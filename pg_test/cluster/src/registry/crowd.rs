@@ -26,6 +26,8 @@ pub fn fill(registry: &Registry, leases: i64) {
              SELECT {renew} FROM mint.registry_leases WHERE node_bits = {WIDTH} AND node = 32768 + $1
          $$"
     ));
+    // The registry begins its wait, as it did not write these.
+    registry.end_wait();
 }
 
 /// Returns the answers to requests for one node each, from sessions of which each sends one, all at once.
