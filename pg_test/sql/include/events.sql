@@ -10,7 +10,7 @@ DECLARE line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
         IF line ~ 'Index Cond|Seq Scan' THEN
-            RETURN NEXT regexp_replace(replace(trim(line), '(id IS NOT NULL) AND ', ''), '\(InitPlan[^)]*\)[.]col1|[$]\d', '(InitPlan)');
+            RETURN NEXT regexp_replace(regexp_replace(replace(trim(line), '(id IS NOT NULL) AND ', ''), '\((\(.*\)) AND \(id IS NOT NULL\)\)', '\1'), '\(InitPlan[^)]*\)[.]col1|[$]\d', '(InitPlan)');
         END IF;
     END LOOP;
 END $$;
