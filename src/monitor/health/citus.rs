@@ -37,16 +37,16 @@ pub fn citus(defaults: &Defaults) -> Finding {
         let is_there = distributed.contains(&default.stored.table.to_u32());
         is_there.then(|| format!("passes shard {shard}"))
     });
-    let mut groups = own.nodes.values();
-    let silent = groups.find(|group| asks && !lists.contains_key(group));
+    let tell = |group| format!("Group {group} did not tell its \"pg_mint.own_shards\".");
+    let silent = (own.nodes.values()).filter(|group| asks && !lists.contains_key(group));
+    let silent: Vec<String> = silent.take(3).map(tell).collect();
     if !named.is_empty() {
         let hint = "Use defaults without a shard, such as snowflake_next('instagram'), as all nodes evaluate them: a shard that is not the node's own is an error.";
         return Finding::new(Status::Warning, named, hint);
     }
-    if let Some(group) = silent {
-        let detail = format!("Group {group} did not tell its \"pg_mint.own_shards\".");
+    if !silent.is_empty() {
         let hint = "Run mint.health() as a role that can connect to all nodes, while they run.";
-        return Finding::new(Status::Warning, detail, hint);
+        return Finding::new(Status::Warning, silent.join(" "), hint);
     }
     let group = own.group.unwrap_or_default();
     let detail = format!("This database is group {group} of its Citus cluster.");
