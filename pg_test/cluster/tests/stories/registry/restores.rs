@@ -3,7 +3,7 @@
 
 use super::shard;
 use mint_cluster::registry::members::{
-    AUTO, LEASE, WAIT, create_registry, first_id, refused_for, request, request_sql,
+    AUTO, LEASE, WAIT, create_registry, end_wait, first_id, refused_for, request, request_sql,
 };
 use mint_cluster::{Registry, Server, Session, assert_unique, say};
 use std::thread::sleep;
@@ -119,6 +119,12 @@ fn tables_that_are_restored_over_themselves_are_noticed() {
 /// tables go, also to a database that is a registry already.
 #[test]
 fn nodes_that_are_kept_out_move_with_the_registry() {
+    for is_used in [false, true] {
+        assert_kept_out(is_used);
+    }
+}
+
+fn assert_kept_out(is_used: bool) {
     let Some(mut registry) = Registry::start("kept out") else {
         return;
     };
@@ -133,6 +139,10 @@ fn nodes_that_are_kept_out_move_with_the_registry() {
     let mut there = other.connect("postgres");
     there.run("CREATE EXTENSION pg_mint; CREATE ROLE member LOGIN");
     create_registry(&mut there);
+    if is_used {
+        end_wait(&other, &mut there);
+        assert!(request(&mut there, 13, r#"{"grant": 1}"#).contains("lease"));
+    }
     other.restore("postgres", "postgres", &dump);
     let before = registry.switch_to(other);
     before.stop_immediate();
