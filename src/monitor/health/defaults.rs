@@ -66,7 +66,7 @@ impl Defaults {
         let left_out = match &found {
             None => "The catalogs of the column defaults are locked.".to_owned(),
             Some((_, 0)) => String::new(),
-            Some((_, left)) => format!("{left} column defaults were not read: a role has > 4 MB."),
+            Some((_, left)) => format!("{left} column defaults were not read: there are too many."),
         };
         let (all, _) = found.unwrap_or_default();
         let all = all.into_iter().filter_map(Default::of).collect();

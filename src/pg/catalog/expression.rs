@@ -31,7 +31,7 @@ pub struct StoredDefault {
 }
 
 /// The owner of a table can write a default of 1 GB; that of a generator has some hundred bytes. So of each role, 4 MB are
-/// read. The length of a tree is known without reading it, and no expression is planned or printed.
+/// read, and of all together 4,096 defaults. The length of a tree is known without reading it, and no expression is planned or printed.
 const QUERY: &str = "SELECT g.tree, g.owner, format('column \"%s\" of table %s of role \"%s\"',
             g.attname, g.oid::regclass, pg_get_userbyid(g.owner)), g.oid, g.found,
         EXISTS (SELECT FROM pg_subscription_rel AS s WHERE s.srrelid = g.oid)
@@ -51,7 +51,7 @@ const QUERY: &str = "SELECT g.tree, g.owner, format('column \"%s\" of table %s o
         WHERE e.extname = 'pg_mint'
     ) AS g
     WHERE g.length <= 4194304
-    ORDER BY g.length";
+    ORDER BY g.length LIMIT 4096";
 
 /// Reads defaults that call functions whose names begin so: first those of owners with few, and of tables before those of
 /// partitions. Returns as well how many others there are; none where another transaction has locked one of the catalogs.
