@@ -4,12 +4,16 @@ use crate::pg::machine::clock;
 use mint_core::Micros;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// 0 when there is none. Otherwise what became of it, and since when, in tenths of a second since boot.
+/// 0 when there is none. Otherwise what became of it, and since when, in milliseconds since boot: the lower 30 bits of them.
 #[repr(transparent)]
 pub struct Request(AtomicU32);
 
-/// How exact times are.
-pub const TENTH: Micros = 100_000;
+const MILLISECOND: Micros = 1_000;
+
+/// Returns the bits of the current time, in their place.
+fn now() -> u32 {
+    ((clock::up() / MILLISECOND) as u32) << 2
+}
 
 /// What became of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,8 +28,7 @@ pub enum Fate {
 impl Request {
     /// Records what became of it.
     pub fn set(&self, fate: Fate) {
-        let tenths = (clock::up() / TENTH) as u32;
-        self.0.store(tenths << 2 | fate as u32, Ordering::Release);
+        self.0.store(now() | fate as u32, Ordering::Release);
     }
 
     /// Ends it, as the segment is there or the worker is gone.
@@ -36,8 +39,8 @@ impl Request {
     /// Returns whether it is so, and not for longer than `span`.
     pub fn is(&self, fate: Fate, span: Micros) -> bool {
         let state = self.0.load(Ordering::Acquire);
-        let since = Micros::from(state >> 2) * TENTH;
-        state & 3 == fate as u32 && clock::up() - since <= span
+        let since = now().wrapping_sub(state & !3) >> 2;
+        state & 3 == fate as u32 && Micros::from(since) <= span / MILLISECOND
     }
 
     /// Returns whether a worker is about it. One that was killed, or never started, is not waited for for ever.

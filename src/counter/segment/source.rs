@@ -4,7 +4,7 @@
 //! ([`crate::counter::segment::supply`]). The page of the name remembers the end of what was taken: the values of an other
 //! server that has lost its last ones, as a restored one has, are refused rather than issued again.
 
-use crate::counter::segment::request::{Fate, TENTH};
+use crate::counter::segment::request::Fate;
 use crate::counter::segment::slots::Segments;
 use crate::pg::backend::guc::max_wait;
 use crate::pg::catalog::spi::Row;
@@ -162,7 +162,7 @@ pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
     // The other workers of the server are left free.
     let most = (max_worker_processes() / 2).saturating_sub(1).max(1);
     while segments.slot.segment.lacks_next() && segments.is_current() {
-        let has_failed = request.is(Fate::Failed, clock::up() - began + TENTH);
+        let has_failed = request.is(Fate::Failed, clock::up() - began);
         if !has_failed && !request.is_running() {
             let worker = WorkerKind {
                 name: "pg_mint segments",
