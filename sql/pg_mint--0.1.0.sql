@@ -608,20 +608,12 @@ COMMENT ON FUNCTION typeid_check(text, text) IS 'Returns whether a text is a Typ
 
 -- MySQL's functions of UUIDs
 
-CREATE FUNCTION uuid_to_bin(id text, swap integer) RETURNS bytea
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_by_number_wrapper';
-COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'Returns the bytes of a UUID, as in MySQL';
-
-CREATE FUNCTION uuid_to_bin(id text, swap boolean DEFAULT false) RETURNS bytea
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_wrapper';
-COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
-
 CREATE FUNCTION uuid_to_bin(id uuid, swap integer) RETURNS bytea
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_value_to_bin_by_number_wrapper';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_by_number_wrapper';
 COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, as in MySQL';
 
 CREATE FUNCTION uuid_to_bin(id uuid, swap boolean DEFAULT false) RETURNS bytea
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_value_to_bin_wrapper';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_wrapper';
 COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
 
 CREATE FUNCTION bin_to_uuid(bytes bytea, swap integer) RETURNS uuid
@@ -895,15 +887,10 @@ CREATE VIEW mint.segments AS SELECT * FROM mint.segments();
 COMMENT ON VIEW mint.segments IS 'Shows the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
 GRANT SELECT ON mint.segments TO PUBLIC;
 
-CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger
-    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_insert_wrapper';
-COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc';
-REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;
-
-CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger
-    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_refuse_wrapper';
-COMMENT ON FUNCTION mint.leaf_alloc_refuse() IS 'Internal: refuses to change a row of mint.leaf_alloc';
-REVOKE ALL ON FUNCTION mint.leaf_alloc_refuse() FROM PUBLIC;
+CREATE FUNCTION mint.leaf_alloc_change() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_change_wrapper';
+COMMENT ON FUNCTION mint.leaf_alloc_change() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc, and refuses to change a row';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_change() FROM PUBLIC;
 
 CREATE FUNCTION mint.leaf_max_id(sequence regclass) RETURNS bigint
     VOLATILE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_max_id_wrapper';
@@ -932,10 +919,8 @@ WHERE c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
         THEN d.description OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
             OR pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text) END;
 COMMENT ON VIEW mint.leaf_alloc IS 'Shows the sequences that were created through it, with the columns of Leaf''s table; INSERT creates a sequence';
-CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
-    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();
-CREATE TRIGGER leaf_alloc_refuse INSTEAD OF UPDATE OR DELETE ON mint.leaf_alloc
-    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_refuse();
+CREATE TRIGGER leaf_alloc_change INSTEAD OF INSERT OR UPDATE OR DELETE ON mint.leaf_alloc
+    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_change();
 -- The trigger refuses both, and says what to use.
 GRANT SELECT, INSERT, UPDATE, DELETE ON mint.leaf_alloc TO PUBLIC;
 

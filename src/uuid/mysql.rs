@@ -6,34 +6,16 @@ use crate::pg::error;
 use mint_core::uuid::mysql;
 use pgrx::prelude::*;
 
-/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text can have
-/// the forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
+/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time.
 #[pg_extern(sql = false)]
-fn uuid_to_bin(id: Text<'_>, swap: bool) -> Vec<u8> {
-    match mysql::parse(id.0) {
-        Some(id) => mysql::to_bin(&id, swap).to_vec(),
-        None => error::bad_syntax("uuid", id.0)
-            .hint("Use 32 hexadecimal digits, the same with four dashes, or that form in braces.")
-            .raise(),
-    }
-}
-
-/// Does the same as `uuid_to_bin(text, boolean)`, any number but 0 swaps.
-#[pg_extern(sql = false)]
-fn uuid_to_bin_by_number(id: Text<'_>, swap: i32) -> Vec<u8> {
-    uuid_to_bin(id, swap != 0)
-}
-
-/// Does the same as `uuid_to_bin(text, boolean)`, of a uuid.
-#[pg_extern(sql = false)]
-fn uuid_value_to_bin(id: UuidValue, swap: bool) -> Vec<u8> {
+fn uuid_to_bin(id: UuidValue, swap: bool) -> Vec<u8> {
     mysql::to_bin(&id.into(), swap).to_vec()
 }
 
 /// Does the same as `uuid_to_bin(uuid, boolean)`, any number but 0 swaps.
 #[pg_extern(sql = false)]
-fn uuid_value_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
-    uuid_value_to_bin(id, swap != 0)
+fn uuid_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
+    uuid_to_bin(id, swap != 0)
 }
 
 /// Returns the UUID of bytes that `uuid_to_bin` returned with the same `swap`.

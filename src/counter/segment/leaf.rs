@@ -11,26 +11,23 @@ use crate::pg::sequence::Sequence;
 use mint_core::bytes::excerpt::excerpt;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
-use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys};
+use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, WhoAllocated, pg_sys};
 
-/// Returns the trigger that a call is of, or raises the error of a function that is called as no trigger.
-#[track_caller]
-fn trigger_of<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> PgTrigger<'a> {
+/// Creates the sequence of a row that is inserted into the view, and refuses to change a row. Declared by hand, as a
+/// function that pgrx declares a trigger panics where it is called as an ordinary function.
+#[pg_extern(sql = false)]
+fn leaf_alloc_change(call: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: the call is the server's, as it came; all that it points to outlives the call of the function.
-    unsafe { PgTrigger::from_fcinfo(&*call) }.unwrap_or_else(|_| {
+    let trigger = unsafe { PgTrigger::from_fcinfo(&*call) }.unwrap_or_else(|_| {
         report(
             Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-            format!("function \"{function}\" was not called by trigger manager"),
+            "function \"leaf_alloc_change\" was not called by trigger manager",
         )
         .raise()
-    })
-}
-
-/// Makes the segment of a row that is inserted into the view. Declared by hand, as a function that pgrx declares a
-/// trigger panics where it is called as an ordinary function.
-#[pg_extern(sql = false)]
-fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
-    let trigger = trigger_of(call, "leaf_alloc_insert");
+    });
+    if let Some(old) = trigger.old() {
+        refuse_change(&old, trigger.new().as_ref());
+    }
     let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
     // A trigger returns no row as a pointer that is null, and no NULL.
     Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))
@@ -109,31 +106,26 @@ fn leaf_max_id(sequence: Regclass) -> Option<i64> {
     Some(row.last_value + if has_next { rules.increment } else { 0 })
 }
 
-/// Refuses to change a row of the view: says by which command its sequence is changed. Declared by hand as above.
-#[pg_extern(sql = false)]
-fn leaf_alloc_refuse(call: pg_sys::FunctionCallInfo) -> Internal {
-    let trigger = trigger_of(call, "leaf_alloc_refuse");
-    let column = |row: &PgHeapTuple<'_, _>, name| row.get_by_name::<i64>(name).ok().flatten();
-    let step = |row: &PgHeapTuple<'_, _>| row.get_by_name::<i32>("step").ok().flatten();
-    let (old, new) = (trigger.old(), trigger.new());
-    let tag = old
-        .as_ref()
-        .and_then(|row| row.get_by_name::<DecodedText>("biz_tag").ok().flatten());
+/// Refuses to change a row of the view: says by which command its sequence is changed.
+fn refuse_change<R: WhoAllocated>(old: &PgHeapTuple<'_, R>, new: Option<&PgHeapTuple<'_, R>>) -> ! {
+    let number = |row: &PgHeapTuple<'_, R>, name| row.get_by_name::<i64>(name).ok().flatten();
+    let step = |row: &PgHeapTuple<'_, R>| row.get_by_name::<i32>("step").ok().flatten();
+    let tag = old.get_by_name::<DecodedText>("biz_tag").ok().flatten();
     let tag = tag.map_or_else(String::new, |tag| tag.0);
-    let (verb, hint) = match (&old, &new) {
-        (Some(old), Some(new)) if step(old) != step(new) => {
+    let (verb, hint) = match new {
+        Some(new) if step(old) != step(new) => {
             let step = step(new).unwrap_or_default();
             ("update", format!("Use ALTER SEQUENCE ... CACHE {step}."))
         }
-        (Some(old), Some(new)) if column(old, "max_id") != column(new, "max_id") => (
+        Some(new) if number(old, "max_id") != number(new, "max_id") => (
             "update",
             "Use segment_next_range() to take values, or ALTER SEQUENCE ... RESTART.".to_owned(),
         ),
-        (_, Some(_)) => (
+        Some(_) => (
             "update",
             "Use ALTER SEQUENCE, or COMMENT ON SEQUENCE.".to_owned(),
         ),
-        (_, None) => ("delete", "Use DROP SEQUENCE.".to_owned()),
+        None => ("delete", "Use DROP SEQUENCE.".to_owned()),
     };
     report(
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,

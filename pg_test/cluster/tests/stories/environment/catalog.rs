@@ -11,7 +11,7 @@ use pgrx_sql_entity_graph::{PgExternEntity, PgExternReturnEntity, SqlGraphEntity
 /// The functions that PUBLIC must not call: they show other roles' work, or change what all share.
 const NOT_FOR_PUBLIC: &[&str] = &[
     "accept_clock", "ceilings", "generator_support", "health", "highest_ceiling", "lanes",
-    "leaf_alloc_insert", "leaf_alloc_refuse", "leases", "objectid_time_support",
+    "leaf_alloc_change", "leases", "objectid_time_support",
     "registry_request", "release_leases", "reset_ceiling", "reset_stats", "sequence_table_support",
     "snowflake_decode_support", "snowflake_time_support", "stat_values", "uuid_time_support",
     "uuid_v7_time_support",
@@ -50,7 +50,7 @@ fn functions_for_some_roles_are_these() {
     assert_eq!(revoked, NOT_FOR_PUBLIC);
 }
 
-const TRIGGERS: [&str; 2] = ["leaf_alloc_insert", "leaf_alloc_refuse"];
+const TRIGGERS: [&str; 1] = ["leaf_alloc_change"];
 
 /// Returns a type as pgrx names it, or nothing for what SQL does not pass.
 fn named(mapping: &SqlMapping) -> Option<String> {

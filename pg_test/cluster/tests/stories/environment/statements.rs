@@ -234,7 +234,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
             tried(
                 &mut session,
                 &format!(
-                    "CREATE TRIGGER evil {event} EXECUTE FUNCTION mint.leaf_alloc_insert('x', 'y')"
+                    "CREATE TRIGGER evil {event} EXECUTE FUNCTION mint.leaf_alloc_change('x', 'y')"
                 ),
             );
             for sql in [
@@ -249,7 +249,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
             session.run("ROLLBACK");
         }
     }
-    let refusal = session.refusal("SELECT mint.leaf_alloc_insert()");
+    let refusal = session.refusal("SELECT mint.leaf_alloc_change()");
     assert!(!refusal.is_loss(), "{refusal}");
     assert!(
         fired > 50 && refused > 20,

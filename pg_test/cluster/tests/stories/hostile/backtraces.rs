@@ -6,7 +6,7 @@ use mint_cluster::{Refusal, Server, Session};
 /// a check of a setting, and those of input functions.
 const REFUSED: [&str; 9] = [
     "SELECT snowflake_next_id(-1)",
-    "SELECT uuid_to_bin('nonsense')",
+    "SELECT bin_to_uuid('nonsense')",
     "SELECT ticket_create('taken')",
     "SELECT segment_create('nowhere.s')",
     "SELECT segment_next('plain')",
