@@ -112,6 +112,11 @@ fn a_login_that_keeps_locks_holds_up_nobody() {
     eve.run("BEGIN");
     assert_eq!(eve.refusal(&format!("SELECT {request}")).code, "25001");
     eve.run("ROLLBACK");
+    // The expressions of an index on it are evaluated after the deadline has ended.
+    let temporary = format!(
+        "DO $$ BEGIN CREATE TEMPORARY TABLE t (i int) ON COMMIT DELETE ROWS; PERFORM {request}; END $$"
+    );
+    assert_eq!(eve.refusal(&temporary).code, "0A000");
     let hold = format!(
         "DO $$ BEGIN PERFORM {request}; FOR pause IN 1..10 LOOP
              BEGIN PERFORM pg_sleep(2); EXCEPTION WHEN OTHERS OR query_canceled THEN END; END LOOP; END $$"
