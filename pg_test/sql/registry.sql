@@ -28,14 +28,14 @@ SELECT renew(13, 4096, 7), renew(13, 4096, 8), renew(13, 4096, 7, '-4 s');
 SELECT renew(13, 4095, 7), renew(13, 8192, 7), renew(12, 4096, 7);
 SELECT renew(13, 5000, 7, until => '-1 s'), renew(13, 5000, 7, since => '7 s'), renew(13, 5000, 7, until => '37 s'), renew(13, 5000, 9, until => '33 s');
 SELECT renew(31, 2147483647, 7), renew(31, 1073741824 + 32767, 7);
-SELECT node_bits, node, number, holder, lease_until > now() AS lasts, writes FROM mint.registry_leases ORDER BY 1, 2;
+SELECT node_bits, node, number, holder, lease_until > now() AS lasts FROM mint.registry_leases ORDER BY 1, 2;
 -- A member that asks again with its number gets the lease that it has.
 SELECT ask(13, '{"grant": 9}'), ask(13, '{"grant": 10}');
 -- The end of a lease is the time of its last id. What is over is never revived.
 SELECT ask(13, jsonb_build_object('end', jsonb_build_object('lease', l, 'used', 0))) FROM (
     SELECT jsonb_build_object('node', node, 'number', number, 'from', (extract(epoch FROM lease_from) * 1000000)::bigint,
         'until', (extract(epoch FROM lease_until) * 1000000)::bigint) FROM mint.registry_leases WHERE node = 4096) AS v (l);
-SELECT lease_from = lease_until AS is_over, writes FROM mint.registry_leases WHERE node = 4096;
+SELECT lease_from = lease_until AS is_over FROM mint.registry_leases WHERE node = 4096;
 SELECT renew(13, 4096, 11), ask(13, jsonb_build_object('end', jsonb_build_object('lease', lease(4097, 1, '0', '9 s'), 'used', 0)));
 -- Rows until infinity keep their nodes out of the ring.
 INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until) SELECT 10, n, 'kept', 'infinity' FROM generate_series(1000, 1009) AS n;
@@ -46,7 +46,7 @@ UPDATE mint.registry SET place = '1/1';
 UPDATE mint.registry_leases SET place = '1/1';
 INSERT INTO mint.registry (place) VALUES ('1/2');
 SELECT ask(13, '{"grant": 1}'), renew(13, 5000, 8);
-SELECT place = mint.registry_place() AS is_here, count(*), sum(writes) FROM mint.registry_leases GROUP BY 1 ORDER BY 1;
+SELECT place = mint.registry_place() AS is_here, count(*) FROM mint.registry_leases GROUP BY 1 ORDER BY 1;
 DELETE FROM mint.registry WHERE place <> mint.registry_place();
 DELETE FROM mint.registry_leases WHERE place <> mint.registry_place();
 
@@ -85,7 +85,7 @@ SELECT ask(13, '{"grant": 1}');
 INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (7, 1, now());
 INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (13, -1, now());
 \set VERBOSITY default
-INSERT INTO mint.registry_leases (node_bits, node, lease_from, lease_until, writes) VALUES (13, 9e18, '-infinity', '-infinity', 9e18), (13, 4444, 'infinity', now(), -5);
+INSERT INTO mint.registry_leases (node_bits, node, lease_from, lease_until) VALUES (13, 9e18, '-infinity', '-infinity'), (13, 4444, 'infinity', now());
 SELECT ask(13, '{"grant": 1}'), renew(13, 4444, 0);
 
 -- Nobody asks, reads or creates a registry but who is permitted.

@@ -16,12 +16,12 @@
 //!   the lock;
 //! - store the state and commit it durably before the answer is told, **also when the answer is a [`Refusal`]**;
 //! - keep the memory after the commit and before the lock is left, or nothing of both. After a plain renewal, its
-//!   serial is raised by one: others do the same meanwhile.
+//!   digest takes the change of that row alone: others do the same meanwhile.
 
 use crate::clock::Micros;
 pub use crate::registry::ring_state::{
     Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRequest,
-    RingRow, RingRules, RingState,
+    RingRules, RingState,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -52,23 +52,25 @@ impl RingRules {
             Some(kept) if !self.is_start(state, Some(kept), run, clocks) => kept,
             _ => Self::start(state, run, clocks),
         };
+        let left = self
+            .wait
+            .saturating_sub(clocks.boot.saturating_sub(kept.began));
         let answer = match request.demand {
             RingDemand::Grant(number) => match state.repeated(number, self, clocks.wall) {
                 Some(lease) => Ok(lease),
-                None => self.check_wait(kept, clocks).and_then(|()| {
-                    self.grant(state, &ring, request.width, number, clocks.wall, random)
-                }),
+                None if left > 0 => Err(Refusal::Wait { left }),
+                None => self.grant(state, &ring, request.width, number, clocks.wall, random),
             },
             RingDemand::Renewal(lease) => self.renew(state, &ring, lease, clocks.wall),
-            RingDemand::End { lease, used } => state.end(lease, used),
+            RingDemand::End { lease, used } => state.end(lease, used, self.latest_end(clocks.wall)),
         };
-        kept.serial = state.serial;
+        kept.digest = state.digest;
         *memory = Some(kept);
         answer
     }
 
     /// Returns whether the registry can have forgotten leases since its last answer: it is another run, or its rows
-    /// were not written as often as its memory says, or its clock was set.
+    /// are not those that its memory knows, or its clock was set.
     #[must_use]
     pub fn is_start(
         &self,
@@ -79,13 +81,13 @@ impl RingRules {
     ) -> bool {
         let is_known = |kept: RingMemory| {
             let moved = clocks.offset().saturating_sub(kept.offset);
-            kept.serial == state.serial && moved.saturating_abs() <= self.skew
+            kept.digest == state.digest && moved.saturating_abs() <= self.skew
         };
         state.run != Some(run) || !memory.is_some_and(is_known)
     }
 
     /// Returns whether a request is the renewal of a lease whose row lasts: then no other row is needed. `state` is
-    /// one with that row alone, and the serial of the memory.
+    /// one with that row alone, and the digest of the memory.
     #[must_use]
     pub fn is_plain(
         &self,
@@ -99,8 +101,10 @@ impl RingRules {
             return false;
         };
         let row = state.rows.get(&lease.node);
-        let lasts = |row: &RingRow| row.lease.is_same(lease) && row.lease.until > clocks.wall;
-        row.is_some_and(lasts) && !self.is_start(state, memory, run, clocks)
+        let lasts = |row: &RingLease| row.is_same(lease) && row.until > clocks.wall;
+        lease.is_credible(self, clocks.wall)
+            && row.is_some_and(lasts)
+            && !self.is_start(state, memory, run, clocks)
     }
 
     /// Begins the wait, after which each ring jumps.
@@ -109,18 +113,9 @@ impl RingRules {
         state.run = Some(run);
         RingMemory {
             began: clocks.boot,
-            serial: state.serial,
+            digest: state.digest,
             offset: clocks.offset(),
         }
-    }
-
-    fn check_wait(&self, memory: RingMemory, clocks: RingClocks) -> Result<(), Refusal> {
-        let waited = clocks.boot.saturating_sub(memory.began);
-        let left = self.wait.saturating_sub(waited);
-        if left > 0 {
-            return Err(Refusal::Wait { left });
-        }
-        Ok(())
     }
 
     fn grant(
@@ -161,12 +156,11 @@ impl RingRules {
     }
 
     /// Returns the nodes that can be granted, in the order of the ring: those that nobody has had, or after which at
-    /// least a quarter of the ring has ended. If there are none, those whose last lease is over by all clocks.
-    ///
-    /// A copy of this registry can have renewed a lease that has ended here: it is among the last that have.
+    /// least a quarter has ended of the nodes that are not kept out, as a copy of this registry can have renewed a lease
+    /// that has ended here. If there are none, those whose last lease is over by all clocks.
     fn free_nodes(
         &self,
-        rows: &BTreeMap<u64, RingRow>,
+        rows: &BTreeMap<u64, RingLease>,
         ring: &Range<u64>,
         position: u64,
         now: Micros,
@@ -174,17 +168,18 @@ impl RingRules {
         let nodes = ring.end - ring.start;
         // Over by the clock that is a skew behind, of a lease that began by the one that was a skew ahead.
         let over = now.saturating_sub(self.skew.saturating_mul(2));
-        let ends = || rows.values().map(|row| row.lease.until);
+        let ends = || rows.range(ring.clone()).map(|(_, lease)| lease.until);
+        let kept_out = ends().filter(|until| *until == Micros::MAX).count() as u64;
         let mut ended: Vec<Micros> = ends().filter(|until| *until <= now).collect();
         ended.sort_unstable_by_key(|until| Reverse(*until));
-        let rested = match (nodes / 4) as usize {
+        let rested = match ((nodes - kept_out) / 4) as usize {
             0 => over,
             quarter if quarter <= ended.len() => over.min(ended[quarter - 1]),
             _ => Micros::MIN,
         };
         let begin = position.clamp(ring.start, ring.end - 1);
         for before in [rested, over] {
-            let is_free = |node: &u64| rows.get(node).is_none_or(|row| row.lease.until < before);
+            let is_free = |node: &u64| rows.get(node).is_none_or(|lease| lease.until < before);
             let nodes = (begin + 1..ring.end).chain(ring.start..=begin);
             let free: Vec<u64> = nodes.filter(is_free).collect();
             if !free.is_empty() {
@@ -209,8 +204,8 @@ impl RingRules {
         }
         let mut until = lease.until.max(now.saturating_add(self.lease));
         match state.rows.get(&node) {
-            Some(row) if row.lease.is_same(lease) => until = until.max(row.lease.until),
-            Some(row) if row.lease.until > now => return Err(Refusal::Over),
+            Some(row) if row.is_same(lease) => until = until.max(row.until),
+            Some(row) if row.until > now => return Err(Refusal::Over),
             _ => {}
         }
         Ok(state.write(RingLease { until, ..lease }))
@@ -247,23 +242,24 @@ impl RingState {
     /// Returns the lease of a member that has not heard of it, and asks again.
     fn repeated(&self, number: i64, rules: &RingRules, now: Micros) -> Option<RingLease> {
         let is_it = |lease: &RingLease| lease.number == number && lease.is_credible(rules, now);
-        self.rows.values().map(|row| row.lease).find(is_it)
+        self.rows.values().copied().find(is_it)
     }
 
-    /// Ends a lease after its last id. One that the registry does not know is over for it.
-    fn end(&mut self, lease: RingLease, used: Micros) -> Result<RingLease, Refusal> {
-        let until = used.max(lease.from);
+    /// Ends a lease after its last id, at most at the `last` end that one can have. One that the registry does not
+    /// know is over for it.
+    fn end(&mut self, lease: RingLease, used: Micros, last: Micros) -> Result<RingLease, Refusal> {
         match self.rows.get(&lease.node) {
-            Some(row) if row.lease.is_same(lease) => Ok(self.write(RingLease { until, ..lease })),
+            Some(row) if row.is_same(lease) => {
+                let until = used.min(last.max(row.until)).max(lease.from);
+                Ok(self.write(RingLease { until, ..lease }))
+            }
             _ => Err(Refusal::Over),
         }
     }
 
     fn write(&mut self, lease: RingLease) -> RingLease {
-        let before = self.rows.get(&lease.node);
-        let writes = before.map_or(0, |row| row.writes).saturating_add(1);
-        self.rows.insert(lease.node, RingRow { lease, writes });
-        self.serial = self.serial.saturating_add(1);
+        let before = self.rows.insert(lease.node, lease);
+        self.digest ^= lease.hash() ^ before.map_or(0, RingLease::hash);
         lease
     }
 }

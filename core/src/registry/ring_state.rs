@@ -1,5 +1,6 @@
 //! What a registry keeps, and what members ask of it and hear.
 
+use crate::bytes::hash::splitmix64;
 use crate::clock::Micros;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,13 +40,19 @@ impl RingRules {
         base: 86_400 * SECOND,
     };
 
-    /// Returns the nodes that can be leased of a layout with `width` bits of shard, at most 63: those from the middle
+    /// Returns the latest end that a lease can have, by a clock at `now`.
+    pub(super) const fn latest_end(&self, now: Micros) -> Micros {
+        now.saturating_add(self.skew.saturating_mul(2))
+            .saturating_add(self.lease)
+    }
+
+    /// Returns the nodes that can be leased of a layout with `width` bits of shard, at most 31: those from the middle
     /// upward.
     ///
     /// # Errors
     /// [`Refusal::Width`] of a width for which there is no ring.
     pub fn ring(&self, width: u32) -> Result<Range<u64>, Refusal> {
-        if width < self.smallest_width.max(1) || width > 63 {
+        if width < self.smallest_width.max(1) || width > 31 {
             return Err(Refusal::Width);
         }
         let middle = 1 << (width - 1);
@@ -84,28 +91,19 @@ pub struct RingPosition {
     pub jumps: bool,
 }
 
-/// What a registry keeps of a node. A row is never deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RingRow {
-    /// The last lease of the node. One that lasts until [`Micros::MAX`] keeps the node out of the ring.
-    pub lease: RingLease,
-    /// How often the row was written.
-    pub writes: i64,
-}
-
 /// What a registry keeps in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RingState {
-    /// The sum of [`RingRow::writes`] of the rows of all widths. So tables that were restored over themselves have
-    /// another one.
-    pub serial: i64,
+    /// The exclusive or of [`RingLease::hash`] of the rows of all widths. Rows that somebody else has written or
+    /// restored have another one.
+    pub digest: u64,
     /// The run that wrote last; none of a new registry.
     pub run: Option<RegistryRun>,
     /// The rings, by their width.
     pub rings: BTreeMap<u32, RingPosition>,
-    /// The rows of the nodes of the width that is asked for. Of others none are needed. For a request that
-    /// [`RingRules::is_plain`], the row of its node is enough.
-    pub rows: BTreeMap<u64, RingRow>,
+    /// The last lease of each node of the width that is asked for: one until [`Micros::MAX`] keeps its node out of
+    /// the ring. For a request that [`RingRules::is_plain`], the row of its node is enough.
+    pub rows: BTreeMap<u64, RingLease>,
 }
 
 /// What a registry keeps in memory, since its first request in this run.
@@ -113,8 +111,8 @@ pub struct RingState {
 pub struct RingMemory {
     /// When the wait began, by the clock since boot.
     pub began: Micros,
-    /// What [`RingState::serial`] must be: its value at the last answer, and one more for each plain renewal since.
-    pub serial: i64,
+    /// What [`RingState::digest`] must be: its value at the last answer, with the changes of each plain renewal since.
+    pub digest: u64,
     /// The time at the start less the clock since boot.
     pub offset: Micros,
 }
@@ -150,13 +148,21 @@ impl RingLease {
         self.node == other.node && self.number == other.number && self.from == other.from
     }
 
+    /// Returns a hash of the lease. Rings have no node in common, so the node stands for its width.
+    #[must_use]
+    pub fn hash(self) -> u64 {
+        let mix = |hash, word: i64| splitmix64(hash ^ word.cast_unsigned());
+        [self.number, self.from, self.until]
+            .into_iter()
+            .fold(self.node, mix)
+    }
+
     /// Returns whether the lease is one that lasts, and that a registry can have granted, by a clock at `now`. A member
     /// that finds the opposite by its own clock drops the lease before it asks for another, and does not release it.
     #[must_use]
     pub const fn is_credible(&self, rules: &RingRules, now: Micros) -> bool {
-        let ahead = now.saturating_add(rules.skew.saturating_mul(2));
-        let longest = ahead.saturating_add(rules.lease);
-        now < self.until && self.until <= longest && self.from <= ahead
+        let latest = rules.latest_end(now);
+        now < self.until && self.until <= latest && self.from <= latest.saturating_sub(rules.lease)
     }
 }
 

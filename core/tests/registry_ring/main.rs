@@ -3,8 +3,8 @@
 //! 1. By right clocks, whatever is lost, late, doubled, restarted and restored: all worlds of small rings are searched.
 //! 2. By any clocks, if the registry loses nothing: likewise.
 //! 3. By any clocks, whatever is lost, and with a registry and its copy side by side: histories at random. There is no overlap
-//!    while the grants of each since, and the leases that last by its clock, are together fewer than a quarter of the free nodes,
-//!    or than an eighth where the ring had jumped within the day. What happens beyond is counted.
+//!    while the grants of each since, and the leases that last by its clock, are together fewer than a quarter of the nodes that
+//!    are free and not kept out, or than an eighth where the ring had jumped within the day. What happens beyond is counted.
 //!
 //! Each rule is taken out once, and an overlap is found then.
 #![cfg(not(loom))]

@@ -2,8 +2,8 @@
 
 use mint_core::Micros;
 use mint_core::registry::ring::{
-    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRow,
-    RingRules, RingState,
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRules,
+    RingState,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ type Answer = Result<RingLease, Refusal>;
 impl Registry {
     fn new() -> Self {
         let state = RingState {
-            serial: 0,
+            digest: 0,
             run: None,
             rings: BTreeMap::new(),
             rows: BTreeMap::new(),
@@ -84,8 +84,8 @@ fn nodes_are_from_the_middle_upward() {
     assert_eq!(RULES.ring(8), Ok(128..256));
     assert_eq!(RULES.ring(13), Ok(4_096..8_192));
     assert_eq!(RULES.ring(16), Ok(32_768..65_536));
-    assert_eq!(RULES.ring(63), Ok(1 << 62..(1 << 62) + 32_768));
-    assert_eq!(RULES.ring(64), Err(Refusal::Width));
+    assert_eq!(RULES.ring(31), Ok(1 << 30..(1 << 30) + 32_768));
+    assert_eq!(RULES.ring(32), Err(Refusal::Width));
     assert_eq!(RULES.ring(u32::MAX), Err(Refusal::Width));
 }
 
@@ -168,10 +168,7 @@ fn a_row_without_an_end_keeps_its_node_out_of_the_ring() {
             from: 0,
             until: Micros::MAX,
         };
-        registry
-            .state
-            .rows
-            .insert(node, RingRow { lease, writes: 0 });
+        registry.state.rows.insert(node, lease);
     }
     let lease = registry.grant(1).unwrap();
     assert_eq!(lease.node, FIRST + 127);
@@ -253,7 +250,7 @@ fn a_number_that_was_granted_twice_is_not_one_lease() {
                 from: 0,
                 until: Micros::MAX,
             };
-            (node, RingRow { lease, writes: 0 })
+            (node, lease)
         })
         .collect();
     let first = registry.grant(1).unwrap();
@@ -343,14 +340,7 @@ fn times_at_their_ends_do_no_harm() {
             until,
         };
         let mut registry = Registry::new();
-        registry.state.rows.insert(
-            FIRST,
-            RingRow {
-                lease,
-                writes: i64::MAX,
-            },
-        );
-        registry.state.serial = i64::MAX;
+        registry.state.rows.insert(FIRST, lease);
         let clocks = RingClocks {
             wall: now,
             boot: from,

@@ -91,10 +91,8 @@ impl Remote {
         // One host of several that is silent must not hide the others. dblink heeds the time on PostgreSQL 15, and from 16 on
         // only the order.
         for (name, value) in [("PGCONNECT_TIMEOUT", "2"), ("PGLOADBALANCEHOSTS", "random")] {
-            if env::var_os(name).is_none() {
-                // SAFETY: processes of the server have one thread, and this one is a worker.
-                unsafe { env::set_var(name, value) };
-            }
+            // SAFETY: processes of the server have one thread, and this one is a worker.
+            unsafe { env::set_var(name, value) };
         }
         Self {
             name,

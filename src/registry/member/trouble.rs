@@ -123,20 +123,11 @@ impl LeasesHead {
         self.troubles.set(&troubles.map(line).collect::<String>());
     }
 
-    /// Returns why requests failed last, each with its width.
-    pub fn troubles(&self) -> Vec<(u32, Trouble)> {
-        let read = |line: &str| {
-            let mut parts = line.splitn(3, '\t');
-            let width = parts.next()?.parse().ok()?;
-            Some((width, Trouble::new(parts.next()?, parts.next()?)))
-        };
-        let text = self.troubles.get().unwrap_or_default();
-        text.lines().filter_map(read).collect()
-    }
-
     /// Returns why the last request for a node of a width failed, if it did.
     pub fn trouble(&self, width: u32) -> Option<Trouble> {
-        let mut all = self.troubles().into_iter();
-        all.find_map(|(of, trouble)| (of == width).then_some(trouble))
+        let (text, begin) = (self.troubles.get()?, format!("{width}\t"));
+        let line = text.lines().find_map(|line| line.strip_prefix(&begin))?;
+        let (why, remedy) = line.split_once('\t')?;
+        Some(Trouble::new(why, remedy))
     }
 }

@@ -53,28 +53,31 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     while !ends() {
         let seen = memory().requests.last();
         let pause = worker.run_tasks();
-        if lifecycle::is_database_wanted() {
-            return hand_over();
-        }
         lifecycle::idle(pause, &memory().requests, seen);
         let has_changed = lifecycle::reload();
         if worker.key != settings::registry_key() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
         }
-        // The next worker reads the server's settings, which those of this database can hide.
-        if has_changed && !ends() || lifecycle::is_database_wanted() {
-            return hand_over();
+        // The next worker reads the server's settings, which those of this database can hide. If no process is free for
+        // it, this one continues by those that it reads.
+        let is_wanted = lifecycle::is_database_wanted();
+        if has_changed && !ends() || is_wanted {
+            if hand_over() || is_wanted {
+                return;
+            }
+            memory().set_auto(node() == Node::Auto);
+            worker = LeaseWorker::new();
         }
     }
     // After a clean end others get the nodes at once.
     worker.release_all();
 }
 
-/// Starts the next worker, which continues when it can connect to the database.
-fn hand_over() {
+/// Starts the next worker, which continues when it can connect to the database. False if none can be started.
+fn hand_over() -> bool {
     memory().requests.leave();
-    memory().requests.wake_if_possible(&WORKER);
+    memory().requests.wake_if_possible(&WORKER) || !memory().requests.enter()
 }
 
 /// Returns whether the worker must end, or has nothing left to do.

@@ -9,7 +9,7 @@ use crate::pg::shmem::segment::NamedSegment;
 use mint_core::Micros;
 use mint_core::registry::ring::{RegistryRun, RingMemory, RingRules};
 use pgrx::{PgXactCallbackEvent, pg_sys, register_xact_callback};
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// How many databases of a server are remembered as registries. Of more, the one that was asked least recently is
 /// forgotten, which begins its wait again.
@@ -22,7 +22,7 @@ struct RegistrySlot {
     /// When it was asked last, by the clock since boot.
     used: AtomicI64,
     began: AtomicI64,
-    serial: AtomicI64,
+    digest: AtomicU64,
     offset: AtomicI64,
 }
 
@@ -39,9 +39,9 @@ static REGISTRIES_MEMORY: NamedSegment<RegistriesHead> =
         head.run.store(random::bits().cast_signed(), Relaxed);
     });
 
-/// What the commit of this transaction is to keep: all, and how many rows it has renewed plainly since.
+/// What the commit of this transaction is to keep: all, and how plain renewals since have changed the digest.
 #[derive(Clone, Copy, Default)]
-struct Pending(Option<RingMemory>, i64);
+struct Pending(Option<RingMemory>, u64);
 
 static PENDING: Local<Option<Pending>> = Local::new(None);
 
@@ -71,17 +71,17 @@ fn with_slot<T>(work: impl FnOnce(&RegistrySlot) -> T) -> Option<T> {
 
 /// Returns what is kept of the registry of this database.
 pub fn get() -> Option<RingMemory> {
-    let Pending(whole, renewals) = PENDING.get().unwrap_or_default();
+    let Pending(whole, change) = PENDING.get().unwrap_or_default();
     let committed = || {
         with_slot(|slot| RingMemory {
             began: slot.began.load(Relaxed),
-            serial: slot.serial.load(Relaxed),
+            digest: slot.digest.load(Relaxed),
             offset: slot.offset.load(Relaxed),
         })
     };
     let kept = whole.or_else(committed)?;
-    let serial = kept.serial.saturating_add(renewals);
-    Some(RingMemory { serial, ..kept })
+    let digest = kept.digest ^ change;
+    Some(RingMemory { digest, ..kept })
 }
 
 /// Returns for how long the registry of this database grants nothing new, if it was asked since the server started.
@@ -95,10 +95,10 @@ pub fn keep(memory: RingMemory) {
     keep_at_commit(Pending(Some(memory), 0));
 }
 
-/// Counts a row that was renewed plainly, if this transaction commits.
-pub fn keep_renewal() {
-    let Pending(whole, renewals) = PENDING.get().unwrap_or_default();
-    keep_at_commit(Pending(whole, renewals.saturating_add(1)));
+/// Keeps how a plain renewal has changed the digest, if this transaction commits.
+pub fn keep_renewal(change: u64) {
+    let Pending(whole, before) = PENDING.get().unwrap_or_default();
+    keep_at_commit(Pending(whole, before ^ change));
 }
 
 fn keep_at_commit(pending: Pending) {
@@ -112,9 +112,9 @@ fn store() {
     let kept = get();
     match PENDING.replace(None) {
         Some(Pending(Some(_), _)) => kept.map_or((), store_whole),
-        Some(Pending(None, renewals)) => {
+        Some(Pending(None, change)) => {
             with_slot(|slot| {
-                slot.serial.fetch_add(renewals, Relaxed);
+                slot.digest.fetch_xor(change, Relaxed);
                 slot.used.store(clock::up(), Relaxed);
             });
         }
@@ -136,7 +136,7 @@ fn store_whole(kept: RingMemory) {
             slot.database.store(database, Relaxed);
             slot.used.store(clock::up(), Relaxed);
             slot.began.store(kept.began, Relaxed);
-            slot.serial.store(kept.serial, Relaxed);
+            slot.digest.store(kept.digest, Relaxed);
             slot.offset.store(kept.offset, Relaxed);
         }
     });

@@ -6,15 +6,15 @@ use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, spi, tables};
 use crate::pg::datum::json::JsonText;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
+use crate::pg::datum::timestamp::{timestamp, timestamp_saturating, to_micros};
 use crate::pg::error::{impossible, report};
 use crate::pg::machine::{clock, random, server};
 use crate::pg::worker::transaction::one_line;
 use crate::registry::protocol::MemberRequest;
 use crate::registry::server::memory;
 use mint_core::registry::ring::{
-    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRow,
-    RingRules, RingState,
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingPosition, RingRules,
+    RingState,
 };
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::spi::SpiClient;
@@ -43,6 +43,11 @@ pub fn place() -> String {
 /// # Errors
 /// Why the registry grants nothing; where it cannot decide, it raises an error.
 pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
+    // The tables could not keep it as it is, and would not be what the memory knows.
+    if matches!(request.ring.demand, RingDemand::Renewal(lease) if timestamp(lease.from).is_none())
+    {
+        return Err(Refusal::Over);
+    }
     // Members ask again, so a request does not queue behind a lock for long, nor at all where the whole fleet waits.
     let (timeout, wait) = match (request.ring.demand, memory::wait_left()) {
         (RingDemand::Grant(_), Some(left @ 1..)) => (c"1ms", Some(Refusal::Wait { left })),
@@ -93,14 +98,13 @@ impl OpenRegistry<'_, '_> {
         self.rows(lock, &[], |_| ());
         let mut state = self.load();
         let mut kept = memory::get();
-        let before = state.serial;
+        let before = state.digest;
         let (run, ring, random) = (self.run, &self.request.ring, random::bits());
         let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks(), random);
         if let Ok(lease) = &answer
-            && state.serial != before
-            && let Some(row) = state.rows.get(&lease.node)
+            && state.digest != before
         {
-            self.write(*row);
+            self.write(*lease);
         }
         let update = "UPDATE mint.registry SET run = $2, rings = $3 WHERE place = $1";
         let run = state.run.as_ref().map(json);
@@ -123,22 +127,23 @@ impl OpenRegistry<'_, '_> {
         // First without a lock: one of the row keeps the table from those that must be alone.
         self.load_plain(node, "")?;
         let (mut state, mut kept) = self.load_plain(node, " FOR UPDATE")?;
+        let before = state.digest;
         let (run, ring, random) = (self.run, &self.request.ring, random::bits());
         let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks(), random);
         let lease = answer.ok()?;
-        self.write(*state.rows.get(&node)?);
-        memory::keep_renewal();
+        self.write(lease);
+        memory::keep_renewal(before ^ state.digest);
         Some(lease)
     }
 
     /// Returns the state with the row of a node alone, and the memory, if the request is a plain renewal by them.
     fn load_plain(&mut self, node: u64, lock: &str) -> Option<(RingState, Option<RingMemory>)> {
-        let rows = self.load_rows(&format!(" AND node = $3 ORDER BY 4{lock}"), Some(node));
+        let condition = format!("AND node_bits = $2 AND node = $3 ORDER BY 4{lock}");
+        let (_, rows) = self.load_rows(&condition, node);
         let kept = memory::get();
         let (run, rings) = self.load_registry()?;
-        let serial = kept.map_or(0, |kept| kept.serial);
         let state = RingState {
-            serial,
+            digest: kept.map_or(0, |kept| kept.digest),
             run,
             rings,
             rows,
@@ -157,14 +162,12 @@ impl OpenRegistry<'_, '_> {
             found = self.load_registry();
         }
         let (run, rings) = found.unwrap_or_else(|| refuse_missing());
-        let sum =
-            "SELECT coalesce(sum(writes), 0)::int8 FROM mint.registry_leases WHERE place = $1";
-        let serial = self.rows(sum, &[text(place())], |row| row.need(1));
+        let (digest, rows) = self.load_rows("ORDER BY 4", 0);
         RingState {
-            serial: serial.first().copied().unwrap_or_default(),
+            digest,
             run,
             rings,
-            rows: self.load_rows(" ORDER BY 4", None),
+            rows,
         }
     }
 
@@ -184,8 +187,8 @@ impl OpenRegistry<'_, '_> {
                     WHERE l.place = r.place AND l.lease_until < clock_timestamp() + interval '1 day'
                 ) DESC NULLS LAST LIMIT 1
             ), copied AS (
-                INSERT INTO mint.registry_leases (place, node_bits, node, number, holder, lease_from, lease_until, writes)
-                SELECT $1, l.node_bits, l.node, l.number, l.holder, l.lease_from, l.lease_until, l.writes
+                INSERT INTO mint.registry_leases (place, node_bits, node, number, holder, lease_from, lease_until)
+                SELECT $1, l.node_bits, l.node, l.number, l.holder, l.lease_from, l.lease_until
                 FROM mint.registry_leases AS l JOIN other ON other.place = l.place
                 ON CONFLICT (place, node_bits, node) DO NOTHING
             )
@@ -194,28 +197,32 @@ impl OpenRegistry<'_, '_> {
         self.rows(copy, &[text(place())], |_| ());
     }
 
-    /// Returns the rows of the nodes of the width that is asked for, by a further condition. Those that keep a node out of the
-    /// ring do so at every place, so that a registry that moves takes them along.
-    fn load_rows(&mut self, condition: &str, node: Option<u64>) -> BTreeMap<u64, RingRow> {
+    /// Returns the digest of the rows, and the rows of the width, by a further condition. Those that keep a node out of the
+    /// ring do so at every place: a registry that moves takes them along.
+    fn load_rows(&mut self, condition: &str, node: u64) -> (u64, BTreeMap<u64, RingLease>) {
         let select = format!(
-            "SELECT node, number, lease_from, lease_until, writes FROM mint.registry_leases
-             WHERE (place = $1 OR lease_until = 'infinity') AND node_bits = $2{condition}"
+            "SELECT node, number, lease_from, lease_until, place = $1, node_bits = $2 FROM mint.registry_leases
+             WHERE (place = $1 OR lease_until = 'infinity') {condition}"
         );
         let time = |row: &Row<'_>, column| to_micros(row.need::<TimestampWithTimeZone>(column));
+        let (mut digest, mut rows) = (0, BTreeMap::new());
         let read = |row: &Row<'_>| {
-            let node = row.need::<i64>(1).cast_unsigned();
             let lease = RingLease {
-                node,
+                node: row.need::<i64>(1).cast_unsigned(),
                 number: row.need(2),
                 from: time(row, 3),
                 until: time(row, 4),
             };
-            let writes = row.need(5);
-            (node, RingRow { lease, writes })
+            if row.need(5) {
+                digest ^= lease.hash();
+            }
+            if row.need(6) {
+                rows.insert(lease.node, lease);
+            }
         };
-        let mut values = vec![text(place()), self.width()];
-        values.extend(node.map(|node| node.cast_signed().into()));
-        self.rows(&select, &values, read).into_iter().collect()
+        let node = node.cast_signed().into();
+        self.rows(&select, &[text(place()), self.width(), node], read);
+        (digest, rows)
     }
 
     fn width(&self) -> DatumWithOid<'static> {
@@ -225,12 +232,12 @@ impl OpenRegistry<'_, '_> {
             .into()
     }
 
-    fn write(&mut self, RingRow { lease, writes }: RingRow) {
+    fn write(&mut self, lease: RingLease) {
         let upsert = "INSERT INTO mint.registry_leases AS l
-                (place, node_bits, node, number, holder, lease_from, lease_until, writes)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                (place, node_bits, node, number, holder, lease_from, lease_until)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (place, node_bits, node) DO UPDATE SET number = excluded.number, holder = excluded.holder,
-                lease_from = excluded.lease_from, lease_until = excluded.lease_until, writes = excluded.writes";
+                lease_from = excluded.lease_from, lease_until = excluded.lease_until";
         let values = [
             text(place()),
             self.width(),
@@ -239,7 +246,6 @@ impl OpenRegistry<'_, '_> {
             text(one_line(&self.request.holder)),
             timestamp_saturating(lease.from).into(),
             timestamp_saturating(lease.until).into(),
-            writes.into(),
         ];
         self.rows(upsert, &values, |_| ());
     }

@@ -5,9 +5,8 @@ pub mod registry;
 mod world;
 
 use crate::rng::Rng;
-use mint_core::registry::ring::{
-    RingLease, RingMemory, RingPosition, RingRow, RingRules, RingState,
-};
+use mint_core::Micros;
+use mint_core::registry::ring::{RingLease, RingMemory, RingPosition, RingRules, RingState};
 use registry::{BEGIN, FIRST, HOUR, Registry, SECOND, WIDTH, Without, run};
 use std::collections::BTreeMap;
 pub use world::Loss;
@@ -69,6 +68,7 @@ impl History {
             ..RingRules::STANDARD
         };
         let mut rows = old_rows(&mut rng, nodes);
+        keep_out(&mut rng, nodes, &mut rows);
         let members = members(&mut rng, nodes, &mut rows);
         let registry = registry(&mut rng, nodes, rows);
         let leases = members.iter().filter_map(|member| member.lease);
@@ -99,14 +99,13 @@ impl History {
 }
 
 /// A registry that has waited.
-fn registry(rng: &mut Rng, nodes: u64, rows: BTreeMap<u64, RingRow>) -> Registry {
+fn registry(rng: &mut Rng, nodes: u64, rows: BTreeMap<u64, RingLease>) -> Registry {
     let position = FIRST + rng.below(nodes);
     // Half of all have started within the day.
     let (base, based) = match rng.below(2) {
         0 => (position, 0),
         _ => (FIRST + rng.below(nodes), BEGIN - 3 * HOUR),
     };
-    let serial = rows.values().map(|row| row.writes).sum();
     let rings = BTreeMap::from([(
         WIDTH,
         RingPosition {
@@ -118,14 +117,14 @@ fn registry(rng: &mut Rng, nodes: u64, rows: BTreeMap<u64, RingRow>) -> Registry
     )]);
     Registry {
         state: RingState {
-            serial,
+            digest: 0,
             run: Some(run(1)),
             rings,
             rows,
         },
         memory: Some(RingMemory {
             began: 0,
-            serial,
+            digest: 0,
             offset: BEGIN - HOUR,
         }),
         run: 1,
@@ -137,7 +136,7 @@ fn registry(rng: &mut Rng, nodes: u64, rows: BTreeMap<u64, RingRow>) -> Registry
 }
 
 /// Leases that ended in the last two hours.
-fn old_rows(rng: &mut Rng, nodes: u64) -> BTreeMap<u64, RingRow> {
+fn old_rows(rng: &mut Rng, nodes: u64) -> BTreeMap<u64, RingLease> {
     let had = rng.below(nodes + 1);
     let mut rows = BTreeMap::new();
     for node in FIRST..FIRST + nodes {
@@ -149,18 +148,38 @@ fn old_rows(rng: &mut Rng, nodes: u64) -> BTreeMap<u64, RingRow> {
                 from: until - SECOND,
                 until,
             };
-            rows.insert(node, RingRow { lease, writes: 1 });
+            rows.insert(node, lease);
         }
     }
     rows
 }
 
+/// Keeps nodes out of the ring: none in two of three histories, and up to all in the others.
+fn keep_out(rng: &mut Rng, nodes: u64, rows: &mut BTreeMap<u64, RingLease>) {
+    let kept_out = if rng.below(3) == 0 {
+        rng.below(nodes)
+    } else {
+        0
+    };
+    for node in FIRST..FIRST + nodes {
+        if rng.below(nodes) < kept_out {
+            let lease = RingLease {
+                node,
+                number: 0,
+                from: BEGIN,
+                until: Micros::MAX,
+            };
+            rows.insert(node, lease);
+        }
+    }
+}
+
 /// Members, of which half have a lease, anywhere in the ring.
-fn members(rng: &mut Rng, nodes: u64, rows: &mut BTreeMap<u64, RingRow>) -> Vec<Member> {
+fn members(rng: &mut Rng, nodes: u64, rows: &mut BTreeMap<u64, RingLease>) -> Vec<Member> {
     let count = 2 + rng.below(nodes / 16) as i64;
     let member = |number| {
         let node = FIRST + rng.below(nodes);
-        let is_free = rows.get(&node).is_none_or(|row| row.lease.until < BEGIN);
+        let is_free = rows.get(&node).is_none_or(|row| row.until < BEGIN);
         let lease = RingLease {
             node,
             number,
@@ -169,7 +188,7 @@ fn members(rng: &mut Rng, nodes: u64, rows: &mut BTreeMap<u64, RingRow>) -> Vec<
         };
         let lease = (is_free && rng.below(2) == 0).then_some(lease);
         if let Some(lease) = lease {
-            rows.insert(node, RingRow { lease, writes: 1 });
+            rows.insert(node, lease);
         }
         Member {
             lease,

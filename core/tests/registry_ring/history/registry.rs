@@ -2,8 +2,8 @@
 
 use mint_core::Micros;
 use mint_core::registry::ring::{
-    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRow,
-    RingRules, RingState,
+    Refusal, RegistryRun, RingClocks, RingDemand, RingLease, RingMemory, RingRequest, RingRules,
+    RingState,
 };
 use std::collections::BTreeMap;
 
@@ -91,12 +91,12 @@ impl Registry {
                 ahead: clock - wall,
             });
         }
-        let serial = self.state.serial;
-        // A plain renewal does not know how often other rows were written.
-        self.state.serial = self.memory.map_or(serial, |kept| kept.serial);
+        let digest = self.state.digest;
+        // A plain renewal does not know the other rows.
+        self.state.digest = self.memory.map_or(digest, |kept| kept.digest);
         let is_plain = rules.is_plain(&self.state, self.memory, run(self.run), &request, clocks);
         if !is_plain {
-            self.state.serial = serial;
+            self.state.digest = digest;
         }
         self.damage(rules, without, wall);
         let jumps = self.state.rings[&WIDTH].jumps;
@@ -104,7 +104,7 @@ impl Registry {
             RingDemand::Grant(_) => self.rested(rules, without, wall),
             _ => BTreeMap::new(),
         };
-        let written = self.state.serial;
+        let before = self.state.digest;
         let answer = rules.answer(
             &mut self.state,
             &mut self.memory,
@@ -113,12 +113,12 @@ impl Registry {
             clocks,
             random,
         );
-        let writes = self.state.serial - written;
-        self.state.serial = serial + writes;
+        let change = self.state.digest ^ before;
+        self.state.digest = digest ^ change;
         for (node, row) in rested {
             self.state.rows.entry(node).or_insert(row);
         }
-        if matches!(demand, RingDemand::Grant(_)) && writes > 0 {
+        if matches!(demand, RingDemand::Grant(_)) && change != 0 {
             self.jumps += u32::from(jumps);
             self.grants += 1;
             self.leased = self.leased.max(self.lasting(wall));
@@ -129,7 +129,14 @@ impl Registry {
     /// Returns how many leases last.
     pub fn lasting(&self, wall: Micros) -> u64 {
         let rows = self.state.rows.values();
-        rows.filter(|row| row.lease.until > wall).count() as u64
+        let lasts = |lease: &&RingLease| lease.until > wall && lease.until < Micros::MAX;
+        rows.filter(lasts).count() as u64
+    }
+
+    /// Returns how many nodes are kept out of the ring.
+    pub fn kept_out(&self) -> u64 {
+        let rows = self.state.rows.values();
+        rows.filter(|lease| lease.until == Micros::MAX).count() as u64
     }
 
     fn damage(&mut self, rules: &RingRules, without: Without, wall: Micros) {
@@ -150,11 +157,11 @@ impl Registry {
         rules: &RingRules,
         without: Without,
         wall: Micros,
-    ) -> BTreeMap<u64, RingRow> {
+    ) -> BTreeMap<u64, RingLease> {
         let over = wall - 2 * rules.skew;
-        let is_over = |row: &RingRow| without == Without::Rest && row.lease.until < over;
+        let is_over = |row: &RingLease| without == Without::Rest && row.until < over;
         let rows = self.state.rows.iter();
-        let rested: BTreeMap<u64, RingRow> = rows
+        let rested: BTreeMap<u64, RingLease> = rows
             .filter(|(_, row)| is_over(row))
             .map(|(node, row)| (*node, *row))
             .collect();

@@ -114,7 +114,7 @@ impl History {
         let old = old.first().or(copy.lost.as_ref());
         let all = || new.iter().chain(old);
         let leased = all().map(|registry| registry.leased).max().unwrap();
-        let nodes = self.rules.largest_ring;
+        let nodes = self.rules.largest_ring - self.registries[0].kept_out();
         let free = (nodes - nodes / 4).saturating_sub(leased);
         let limit = if copy.is_at_base { free / 4 } else { free / 8 };
         let jumps = if copy.is_at_base { u32::MAX } else { 1 };

@@ -21,11 +21,11 @@ impl Small {
             _ => i64::MAX / 2,
         };
         match demand {
-            RingDemand::Grant(_) => state.rows.retain(|_, row| row.lease.until >= wall - rest),
+            RingDemand::Grant(_) => state.rows.retain(|_, row| row.until >= wall - rest),
             RingDemand::Renewal(lease) if self.without == Without::TakenCheck => {
                 let is_taken =
                     |other: RingLease| other.node == lease.node && other.number != lease.number;
-                state.rows.retain(|_, row| !is_taken(row.lease));
+                state.rows.retain(|_, row| !is_taken(*row));
             }
             _ => {}
         }
@@ -43,12 +43,8 @@ impl Small {
             return;
         };
         match (self.without, demand) {
-            (Without::GreatestEnd, _) => {
-                row.lease.until = row.lease.until.min(wall + self.rules.lease)
-            }
-            (Without::UsedEnd, RingDemand::End { .. }) => {
-                row.lease.until = row.lease.from.min(wall - 10)
-            }
+            (Without::GreatestEnd, _) => row.until = row.until.min(wall + self.rules.lease),
+            (Without::UsedEnd, RingDemand::End { .. }) => row.until = row.from.min(wall - 10),
             _ => {}
         }
     }

@@ -26,10 +26,10 @@ pub enum Without {
     ClockCheck,
     /// A new run is a start.
     RunCheck,
-    /// Tables with fewer writes than before are a start.
-    SerialCheck,
+    /// Tables with other rows than before are a start.
+    DigestCheck,
     /// Each write counts, also that of a plain renewal.
-    PlainSerial,
+    PlainDigest,
     /// A clock that has moved is a start.
     OffsetCheck,
     /// A lease and two skews, not a tick less.
@@ -52,8 +52,8 @@ impl Without {
     pub const ALL: [Self; 12] = [
         Self::ClockCheck,
         Self::RunCheck,
-        Self::SerialCheck,
-        Self::PlainSerial,
+        Self::DigestCheck,
+        Self::PlainDigest,
         Self::OffsetCheck,
         Self::WaitTick,
         Self::Revival,

@@ -218,8 +218,8 @@ impl World {
             tables: self.tables,
             memory: self.memory,
             is_run: true,
-            is_less_than_memory: self.tables.is_less,
-            is_less_than_tables: false,
+            differs_from_memory: self.tables.is_other,
+            differs_from_tables: false,
             age: 0,
         });
         self
@@ -228,9 +228,9 @@ impl World {
     fn restored(mut self, small: &Small, copied: Copied) -> Self {
         self.tables = copied.tables;
         self.tables.is_run &= copied.is_run;
-        self.tables.is_less = copied.is_less_than_memory && small.without != Without::SerialCheck;
+        self.tables.is_other = copied.differs_from_memory && small.without != Without::DigestCheck;
         self.copied = Some(Copied {
-            is_less_than_tables: false,
+            differs_from_tables: false,
             ..copied
         });
         self
@@ -250,8 +250,8 @@ impl World {
         self.copied = Some(Copied {
             memory: self.memory,
             is_run: true,
-            is_less_than_memory: copied.tables.is_less,
-            is_less_than_tables: false,
+            differs_from_memory: copied.tables.is_other,
+            differs_from_tables: false,
             ..copied
         });
         self
@@ -268,7 +268,7 @@ impl World {
                 offset: 0,
             });
             self.tables.is_run = true;
-            self.tables.is_less = false;
+            self.tables.is_other = false;
         }
         if let Some(copied) = &mut self.copied {
             copied.is_run = false;
@@ -333,8 +333,8 @@ impl World {
         }
         let run = Self::run(1);
         let mut state = self.state();
-        let serial = state.serial;
-        state.serial = 0;
+        let digest = state.digest;
+        state.digest = 0;
         let request = RingRequest {
             width: WIDTH,
             clock,
@@ -342,7 +342,7 @@ impl World {
         };
         let is_plain = rules.is_plain(&state, memory, run, &request, clocks);
         if !is_plain {
-            state.serial = serial;
+            state.digest = digest;
         }
         let is_start = rules.is_start(&state, memory, run, clocks);
         small.damage_before(&mut state, demand, wall);
@@ -354,18 +354,18 @@ impl World {
         let mut answers: Vec<Answer> = Vec::new();
         for random in 0..places {
             let (mut state, mut memory) = (state.clone(), memory);
-            let before = state.serial;
+            let before = state.digest;
             let answer = rules.answer(&mut state, &mut memory, run, &request, clocks, random);
             let Some(kept) = memory.filter(|_| !matches!(answer, Err(Refusal::Clock { .. })))
             else {
                 return vec![(*self, answer)];
             };
-            let is_less = self.tables.is_less && !is_plain && !is_start;
-            assert_eq!(state.serial - kept.serial, -i64::from(is_less));
+            let is_other = self.tables.is_other && !is_plain && !is_start;
+            assert_eq!(state.digest != kept.digest, is_other);
             small.damage_after(&mut state, demand, &answer, wall);
-            let counts = !(is_plain && small.without == Without::PlainSerial);
+            let counts = !(is_plain && small.without == Without::PlainDigest);
             let mut world = *self;
-            world.store(&state, kept, is_start, state.serial != before && counts);
+            world.store(&state, kept, is_start, state.digest != before && counts);
             if !answers.iter().any(|(other, _)| *other == world) {
                 answers.push((world, answer));
             }

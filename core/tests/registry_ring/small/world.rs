@@ -3,14 +3,14 @@
 use crate::small::message::Held;
 use crate::small::term::{DEAD, FIRST, NO_TERM, Term};
 use crate::small::{CLAIMS, MEMBERS, NODES};
-use mint_core::registry::ring::{RegistryRun, RingLease, RingMemory, RingRow, RingState};
+use mint_core::registry::ring::{RegistryRun, RingLease, RingMemory, RingState};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tables {
     pub rows: [Term; NODES],
-    /// Whether there were fewer writes than the registry's memory has.
-    pub is_less: bool,
+    /// Whether the rows are not those that the registry's memory knows.
+    pub is_other: bool,
     /// Whether the registry's run wrote it.
     pub is_run: bool,
 }
@@ -28,9 +28,9 @@ pub struct Copied {
     pub memory: Option<Memory>,
     /// Whether the registry is still in that run.
     pub is_run: bool,
-    /// Whether it has fewer writes than the registry's memory and tables have now.
-    pub is_less_than_memory: bool,
-    pub is_less_than_tables: bool,
+    /// Whether its rows are not those of the registry's memory and tables now.
+    pub differs_from_memory: bool,
+    pub differs_from_tables: bool,
     pub age: i16,
 }
 
@@ -71,7 +71,7 @@ impl World {
         Self {
             tables: Tables {
                 rows: [NO_TERM; NODES],
-                is_less: false,
+                is_other: false,
                 is_run: false,
             },
             memory: None,
@@ -104,16 +104,12 @@ impl World {
             .iter()
             .enumerate()
             .filter(|(_, row)| row.exists());
-        let row = |node: usize, row: &Term| RingRow {
-            lease: row.lease(node as u8),
-            writes: 0,
-        };
         RingState {
-            serial: -i64::from(self.tables.is_less),
+            digest: u64::from(self.tables.is_other),
             run: Some(Self::run(self.tables.is_run.into())),
             rings: BTreeMap::new(),
             rows: rows
-                .map(|(node, term)| (FIRST + node as u64, row(node, term)))
+                .map(|(node, term)| (FIRST + node as u64, term.lease(node as u8)))
                 .collect(),
         }
     }
@@ -121,7 +117,7 @@ impl World {
     pub fn ring_memory(&self) -> Option<RingMemory> {
         self.memory.map(|memory| RingMemory {
             began: memory.began.into(),
-            serial: 0,
+            digest: 0,
             offset: memory.offset.into(),
         })
     }
@@ -129,18 +125,18 @@ impl World {
     /// Keeps what the registry has stored. `is_start` and `is_write`: what it did.
     pub fn store(&mut self, state: &RingState, kept: RingMemory, is_start: bool, is_write: bool) {
         self.tables.rows = [NO_TERM; NODES];
-        for row in state.rows.values() {
-            let (node, term) = Term::of(&row.lease);
+        for lease in state.rows.values() {
+            let (node, term) = Term::of(lease);
             self.tables.rows[usize::from(node)] = term;
         }
         self.tables.is_run = state.run == Some(Self::run(1));
-        self.tables.is_less &= !is_start;
+        self.tables.is_other &= !is_start;
         if let Some(copied) = &mut self.copied {
             if is_start {
-                copied.is_less_than_memory = copied.is_less_than_tables;
+                copied.differs_from_memory = copied.differs_from_tables;
             }
-            copied.is_less_than_memory |= is_write;
-            copied.is_less_than_tables |= is_write;
+            copied.differs_from_memory |= is_write;
+            copied.differs_from_tables |= is_write;
         }
         self.memory = Some(Memory {
             began: i16::try_from(kept.began).unwrap(),

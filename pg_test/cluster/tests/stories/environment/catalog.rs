@@ -11,10 +11,9 @@ use pgrx_sql_entity_graph::{PgExternEntity, PgExternReturnEntity, SqlGraphEntity
 /// The functions that PUBLIC must not call: they show other roles' work, or change what all share.
 const NOT_FOR_PUBLIC: &[&str] = &[
     "accept_clock", "ceilings", "generator_support", "health", "highest_ceiling", "lanes",
-    "leaf_alloc_change", "leases", "objectid_time_support",
-    "registry_request", "release_leases", "reset_ceiling", "reset_stats", "sequence_table_support",
-    "snowflake_decode_support", "snowflake_time_support", "stat_values", "uuid_time_support",
-    "uuid_v7_time_support",
+    "leaf_alloc_change", "leases", "objectid_time_support", "registry_request", "release_leases",
+    "reset_ceiling", "reset_stats", "sequence_table_support", "snowflake_decode_support",
+    "snowflake_time_support", "stat_values", "uuid_time_support", "uuid_v7_time_support",
 ];
 
 #[test]
