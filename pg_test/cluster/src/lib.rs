@@ -11,6 +11,17 @@
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` reduces the counts.
 //! `MINT_AT_ONCE=1` runs one story at a time instead of as many as the machine has room for.
 
+/// Returns from a story for which something is missing: what returned `None` has said so.
+#[macro_export]
+macro_rules! or_skip {
+    ($needed:expr) => {
+        match $needed {
+            Some(needed) => needed,
+            None => return,
+        }
+    };
+}
+
 pub mod citus;
 pub mod load;
 pub mod patroni;

@@ -119,7 +119,7 @@ impl Cluster {
         );
         let worker = worker.start_empty_beside(&self.nodes[0]);
         introduce(&worker);
-        worker.connect("postgres").run("CREATE EXTENSION citus");
+        worker.run("CREATE EXTENSION citus");
         self.nodes.push(worker);
         let place = self.nodes.len() - 1;
         if self.number == Number::Group {
@@ -199,9 +199,7 @@ impl Cluster {
         let settings = "shared_preload_libraries = 'citus'\ncitus.node_conninfo = 'sslmode=prefer'\nwal_level = logical";
         let newer = old.upgraded_with("a worker is upgraded", "+0", settings)?;
         before(&newer);
-        newer
-            .connect("postgres")
-            .run("SELECT citus_finish_pg_upgrade()");
+        newer.run("SELECT citus_finish_pg_upgrade()");
         self.move_group(group, place, newer);
         Some(())
     }

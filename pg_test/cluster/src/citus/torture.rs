@@ -146,8 +146,7 @@ impl Torture {
         let cluster = &mut self.cluster;
         match fault {
             Fault::WorkerKilled => {
-                cluster.node(place).cut_power();
-                cluster.node(place).start_again();
+                cluster.node(place).lose_power();
             }
             Fault::WorkerReplaced => {
                 let standby = cluster.standby_of(place);

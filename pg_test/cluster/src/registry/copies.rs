@@ -13,7 +13,7 @@ pub(super) fn replace(fleet: &mut Fleet, number: usize, clients: &Clients) {
     let copy = &fleet.copies[number];
     copy.start_again();
     // Others can have been led to another registry meanwhile.
-    copy.connect("postgres").run(&format!(
+    copy.run(&format!(
         "ALTER SERVER registry OPTIONS (SET dbname '{}')",
         fleet.registry.database
     ));

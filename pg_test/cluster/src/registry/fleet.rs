@@ -68,9 +68,7 @@ impl Fleet {
     /// each one did so; then waits for a part of the time until they do again.
     pub(super) fn align(&mut self) {
         for member in &self.members {
-            member
-                .connect("postgres")
-                .run("ALTER SERVER registry OPTIONS (SET connect_timeout '3')");
+            member.run("ALTER SERVER registry OPTIONS (SET connect_timeout '3')");
         }
         let pause = 1_100 + self.rng.below(LEASE.as_millis() as usize / 3 - 1_100);
         std::thread::sleep(Duration::from_millis(pause as u64));

@@ -102,12 +102,11 @@ impl MemberFault {
             Self::KillWorker => {
                 let worker =
                     "SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
-                let pids: Vec<i32> = member.connect("postgres").column(worker);
+                let pids: Vec<i32> = member.column(worker);
                 pids.into_iter().for_each(|pid| member.kill9(pid));
             }
             Self::StopImmediate => {
-                member.stop_immediate();
-                member.start_again();
+                member.crash();
             }
             Self::StopFast => member.restart(),
             Self::Orphan => {

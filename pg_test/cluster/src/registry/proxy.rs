@@ -159,7 +159,7 @@ impl Proxy {
 
     /// Makes a member reach its registry by the proxy.
     pub fn lead(&self, member: &Server) {
-        member.connect("postgres").run(&format!(
+        member.run(&format!(
             "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}')",
             self.port
         ));

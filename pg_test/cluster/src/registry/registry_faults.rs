@@ -107,8 +107,7 @@ impl RegistryFault {
         let server = &fleet.registry.server;
         match self {
             Self::Restart => {
-                server.stop_immediate();
-                server.start_again();
+                server.crash();
             }
             Self::CrashInWait => {
                 for _ in 0..2 {
@@ -258,7 +257,7 @@ fn move_away(fleet: &mut Fleet) {
     grant_more(fleet);
     let builder = Server::build_with_clock("another server").distinct();
     let next = builder.start_empty_beside(&fleet.registry.server);
-    next.connect("postgres").run("CREATE ROLE member LOGIN");
+    next.run("CREATE ROLE member LOGIN");
     if database != "postgres" {
         next.create_database(&database);
     }
@@ -294,13 +293,13 @@ fn move_members(fleet: &mut Fleet) {
     };
     let server = &fleet.registry.server;
     let is_there = format!("SELECT EXISTS (SELECT FROM pg_database WHERE datname = '{next}')");
-    if !server.connect("postgres").one::<bool>(&is_there) {
+    if !server.one::<bool>(&is_there) {
         server.create_database(next);
     }
     create_registry(&mut server.connect(next));
     let before = std::mem::replace(&mut fleet.registry.database, next.to_owned());
     for member in fleet.members.iter() {
-        member.connect("postgres").run(&format!(
+        member.run(&format!(
             "ALTER SERVER registry OPTIONS (SET dbname '{next}')"
         ));
     }

@@ -102,7 +102,7 @@ impl Builder {
     #[must_use]
     pub fn start(self) -> Server {
         let server = self.start_empty();
-        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server.run("CREATE EXTENSION pg_mint");
         server
     }
 
@@ -123,7 +123,7 @@ impl Builder {
     #[must_use]
     pub fn start_beside(self, other: &Server) -> Server {
         let server = self.start_empty_beside(other);
-        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server.run("CREATE EXTENSION pg_mint");
         server
     }
 

@@ -51,6 +51,12 @@ impl Server {
         self.start_again();
     }
 
+    /// Stops without a checkpoint and starts again.
+    pub fn crash(&self) {
+        self.stop_immediate();
+        self.start_again();
+    }
+
     /// Kills a server process. The postmaster then ends all others and starts over with new shared memory; this returns
     /// when the server accepts connections again.
     pub fn kill9(&self, pid: i32) {
@@ -67,7 +73,7 @@ impl Server {
 
     /// Kills the process of a random client, as [`Server::kill9`] does.
     pub fn kill9_any(&self) {
-        let pid = self.connect("postgres").one(
+        let pid = self.one(
             "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
              ORDER BY random() LIMIT 1",
         );
@@ -91,6 +97,12 @@ impl Server {
             installation::try_signal("-9", &process);
         }
         self.wait_until_down();
+    }
+
+    /// Cuts the power and starts again.
+    pub fn lose_power(&self) {
+        self.cut_power();
+        self.start_again();
     }
 
     /// Cuts the power and starts with the clock a second back, within what ids can run ahead of it.

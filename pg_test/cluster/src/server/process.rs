@@ -9,6 +9,7 @@ use crate::server::session::{Place, Refusal, Session};
 use crate::server::shared_memory::SharedMemory;
 use crate::server::turn::Turn;
 use postgres::Config;
+use postgres::types::FromSqlOwned;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -225,7 +226,7 @@ impl Server {
         let before = std::fs::read_to_string(&place).expect("pg_hba.conf");
         // Written in place, which keeps the owner of the file.
         std::fs::write(&place, format!("{line}\n{before}")).expect("pg_hba.conf can be written");
-        self.connect("postgres").run("SELECT pg_reload_conf()");
+        self.run("SELECT pg_reload_conf()");
     }
 
     /// Opens a session of the superuser.
@@ -245,10 +246,39 @@ impl Server {
         })
     }
 
+    /// Runs statements in a session of their own: the superuser's, in database `postgres`.
+    #[track_caller]
+    pub fn run(&self, sql: &str) {
+        self.connect("postgres").run(sql);
+    }
+
+    /// Returns the single value of a query in a session of its own, as [`Server::run`].
+    #[track_caller]
+    pub fn one<T: FromSqlOwned>(&self, sql: &str) -> T {
+        self.connect("postgres").one(sql)
+    }
+
+    /// Returns the first column of a query in a session of its own, as [`Server::run`].
+    #[track_caller]
+    pub fn column<T: FromSqlOwned>(&self, sql: &str) -> Vec<T> {
+        self.connect("postgres").column(sql)
+    }
+
+    /// Returns the error of statements that must fail, in a session of their own, as [`Server::run`].
+    #[track_caller]
+    pub fn refusal(&self, sql: &str) -> Refusal {
+        self.connect("postgres").refusal(sql)
+    }
+
+    /// Returns the error of statements that must fail with this SQLSTATE, as [`Server::refusal`].
+    #[track_caller]
+    pub fn refused(&self, sql: &str, code: &str) -> Refusal {
+        self.connect("postgres").refused(sql, code)
+    }
+
     /// Creates a database with the extension in it.
     pub fn create_database(&self, name: &str) {
-        self.connect("postgres")
-            .run(&format!("CREATE DATABASE {name}"));
+        self.run(&format!("CREATE DATABASE {name}"));
         self.connect(name).run("CREATE EXTENSION pg_mint");
     }
 

@@ -76,6 +76,24 @@ impl Refusal {
         self.code.is_empty() || self.code.starts_with("57P") || self.code.starts_with("08")
     }
 
+    /// Asserts that the message has these words.
+    #[track_caller]
+    pub fn assert_message(&self, words: &str) {
+        assert!(self.message.contains(words), "{words}: {self}");
+    }
+
+    /// Asserts that the detail has these words.
+    #[track_caller]
+    pub fn assert_detail(&self, words: &str) {
+        assert!(self.detail.contains(words), "{words}: {self}");
+    }
+
+    /// Asserts that the hint has these words.
+    #[track_caller]
+    pub fn assert_hint(&self, words: &str) {
+        assert!(self.hint.contains(words), "{words}: {self}");
+    }
+
     pub(crate) fn new(error: &postgres::Error, after: Duration) -> Self {
         let said = error.as_db_error();
         let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
@@ -228,6 +246,41 @@ impl Session {
             Ok(()) => panic!("{sql}\nwas not refused (it took {:?})", begun.elapsed()),
             Err(error) => Refusal::new(&error, begun.elapsed()),
         }
+    }
+
+    /// Runs a statement that must fail with this SQLSTATE, and returns its error.
+    #[track_caller]
+    pub fn refused(&mut self, sql: &str, code: &str) -> Refusal {
+        let refusal = self.refusal(sql);
+        assert_eq!(refusal.code, code, "{sql}\n{refusal}");
+        refusal
+    }
+
+    /// Returns the status of a check of `mint.health()`.
+    #[track_caller]
+    pub fn health(&mut self, check: &str) -> String {
+        self.one(&format!(
+            "SELECT status FROM mint.health() WHERE check_name = '{check}'"
+        ))
+    }
+
+    /// Asserts the status of a check of `mint.health()`, and words of its detail or hint: `"clock is warning: shard 5"`. Only
+    /// what is ok has no hint.
+    #[track_caller]
+    pub fn assert_health(&mut self, finding: &str) {
+        let (check, rest) = finding.split_once(" is ").expect("a check and its status");
+        let (status, words) = rest.split_once(": ").unwrap_or((rest, ""));
+        let row: String = self.one(&format!(
+            "SELECT concat_ws(' | ', status, detail, hint) FROM mint.health() WHERE check_name = '{check}'"
+        ));
+        assert!(
+            row.starts_with(status) && row.contains(words),
+            "{check}: {row}"
+        );
+        let has_hint: bool = self.one(&format!(
+            "SELECT hint IS NOT NULL FROM mint.health() WHERE check_name = '{check}'"
+        ));
+        assert_eq!(has_hint, status != "ok", "{check}: {row}");
     }
 
     /// Runs a query and returns its plan.

@@ -32,9 +32,7 @@ impl Server {
 
     /// Waits until a standby has replayed all WAL that this server has written so far.
     pub fn wait_for(&self, standby: &Self) {
-        let written: String = self
-            .connect("postgres")
-            .one("SELECT pg_current_wal_lsn()::text");
+        let written: String = self.one("SELECT pg_current_wal_lsn()::text");
         let mut session = standby.connect("postgres");
         let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
         standby.until("the standby replays", || session.one(&reached));
@@ -52,8 +50,7 @@ impl Server {
     /// Promotes a standby.
     pub fn promote(&self) {
         assert!(
-            self.connect("postgres")
-                .one::<bool>("SELECT pg_promote(true, 60)"),
+            self.one::<bool>("SELECT pg_promote(true, 60)"),
             "promotion:\n{}",
             self.log()
         );
@@ -98,8 +95,7 @@ impl Server {
 
     /// Creates a named restore point, to which a backup can be recovered.
     pub fn create_restore_point(&self, name: &str) {
-        self.connect("postgres")
-            .run(&format!("SELECT pg_create_restore_point('{name}')"));
+        self.run(&format!("SELECT pg_create_restore_point('{name}')"));
     }
 
     /// Waits until all WAL so far is in the archive.

@@ -317,9 +317,7 @@ fn reuse_an_oid(server: &Server, seen: &mut Values, rng: &mut Rng) {
     const OID: u32 = 99_961;
     let owner = rng.pick(&["postgres", "tenant0"]);
     for life in 0..2 {
-        server
-            .connect("postgres")
-            .run("DROP DATABASE IF EXISTS again WITH (FORCE)");
+        server.run("DROP DATABASE IF EXISTS again WITH (FORCE)");
         let mut session = server.connect_as(owner, "postgres");
         let strategy = rng.pick(&["file_copy", "wal_log"]);
         // The only reason to refuse this is a tenant that copies the template at the same time.
@@ -345,8 +343,7 @@ fn reuse_an_oid(server: &Server, seen: &mut Values, rng: &mut Rng) {
         };
         draw(seen, [70_000, 10][life]);
         if life == 1 {
-            server.stop_immediate();
-            server.start_again();
+            server.crash();
             draw(seen, 10);
         }
     }

@@ -1,8 +1,8 @@
 //! A cluster that changes: workers join, leave and come back, shards move, a standby is promoted, the coordinator is down.
 
 use mint_cluster::citus::cluster::Cluster;
-use mint_cluster::count;
 use mint_cluster::load::sessions::while_minting;
+use mint_cluster::{count, or_skip};
 
 const TABLE: &str = "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL, PRIMARY KEY (tenant, id));
     SELECT create_distributed_table('ev', 'tenant')";
@@ -22,9 +22,7 @@ fn insert(cluster: &Cluster, places: &[usize]) -> usize {
 
 #[test]
 fn shards_move_and_workers_come_and_go() {
-    let Some(mut cluster) = Cluster::start("moved shards", 2) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start("moved shards", 2));
     cluster.run(TABLE);
     let mut rows = insert(&cluster, &[0, 1, 2]);
     // A third worker takes a part of the shards, and generates ids at once.
@@ -50,9 +48,7 @@ fn shards_move_and_workers_come_and_go() {
 
 #[test]
 fn rows_are_inserted_while_shards_move() {
-    let Some(mut cluster) = Cluster::start("moves under load", 2) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start("moves under load", 2));
     cluster.run(TABLE);
     let third = cluster.add_worker();
     let insert = "INSERT INTO ev (tenant) SELECT (random() * 1000)::bigint FROM generate_series(1, 20) RETURNING id";
@@ -80,15 +76,12 @@ fn rows_are_inserted_while_shards_move() {
 
 #[test]
 fn a_killed_worker_comes_back() {
-    let Some(cluster) = Cluster::start("a killed worker", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("a killed worker", 2));
     cluster.run(TABLE);
     let mut rows = 0;
     for _ in 0..count(5, 2) {
         rows += insert(&cluster, &[0, 1, 2]);
-        cluster.node(2).cut_power();
-        cluster.node(2).start_again();
+        cluster.node(2).lose_power();
     }
     rows += insert(&cluster, &[0, 1, 2]);
     cluster.assert_unique("ev", "id", rows);
@@ -96,9 +89,7 @@ fn a_killed_worker_comes_back() {
 
 #[test]
 fn a_standby_of_a_worker_is_promoted() {
-    let Some(mut cluster) = Cluster::start("a promoted worker", 2) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start("a promoted worker", 2));
     cluster.run(TABLE);
     let mut rows = insert(&cluster, &[0, 1, 2]);
     for _ in 0..count(3, 1) {
@@ -114,9 +105,7 @@ fn a_standby_of_a_worker_is_promoted() {
 
 #[test]
 fn workers_continue_without_the_coordinator() {
-    let Some(cluster) = Cluster::start("without coordinator", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("without coordinator", 2));
     cluster.run(TABLE);
     let mut rows = insert(&cluster, &[0, 1, 2]);
     cluster.node(0).cut_power();

@@ -1,8 +1,8 @@
 //! Clones of a worker: each has the group of its node until the cluster's metadata says that it has one of its own.
 
-use mint_cluster::Session;
 use mint_cluster::citus::cluster::Cluster;
 use mint_cluster::load::sessions::{Record, while_minting};
+use mint_cluster::{Session, or_skip};
 
 const TABLE: &str = "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
     SELECT create_distributed_table('ev', 'tenant')";
@@ -16,16 +16,9 @@ fn assert_uncertain(session: &mut Session) {
         "SELECT snowflake_next_id(1)",
         "SELECT snowflake_next_id(7)",
     ] {
-        let refusal = session.refusal(call);
-        assert_eq!(refusal.code, "55000", "{call}: {refusal}");
-        assert!(
-            refusal.message.contains("is not certain"),
-            "{call}: {refusal}"
-        );
-        assert!(
-            refusal.hint.contains("citus_promote_clone_and_rebalance"),
-            "{call}: {refusal}"
-        );
+        let refusal = session.refused(call, "55000");
+        refusal.assert_message("is not certain");
+        refusal.assert_hint("citus_promote_clone_and_rebalance");
     }
 }
 
@@ -36,9 +29,7 @@ fn shard(session: &mut Session) -> i32 {
 
 #[test]
 fn a_promoted_clone_has_a_group_of_its_own() {
-    let Some(cluster) = Cluster::start("a clone", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("a clone", 2));
     cluster.run(TABLE);
     let (clone, number) = cluster.clone_of(1);
     // Clients keep asking the clone, which is a standby first, and then has the group of its node for a while.
@@ -76,9 +67,7 @@ fn a_promoted_clone_has_a_group_of_its_own() {
 /// `citus_promote_clone_and_rebalance()` promotes the clone first, and can fail after that.
 #[test]
 fn a_clone_without_metadata_generates_nothing() {
-    let Some(cluster) = Cluster::start("a clone alone", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("a clone alone", 2));
     cluster.run(TABLE);
     cluster
         .node(1)
@@ -106,9 +95,7 @@ fn a_clone_without_metadata_generates_nothing() {
 /// A cluster with a standby for failover beside the clone.
 #[test]
 fn a_promoted_standby_beside_a_clone_asks_for_a_word() {
-    let Some(mut cluster) = Cluster::start("a clone and standbys", 2) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start("a clone and standbys", 2));
     let (_clone, number) = cluster.clone_of(1);
     // The clone of another node is no reason.
     let standby = cluster.standby_of(2);
@@ -118,10 +105,7 @@ fn a_promoted_standby_beside_a_clone_asks_for_a_word() {
     cluster.fail_over(1, standby);
     let mut session = cluster.session(1);
     let refusal = session.refusal("SELECT snowflake_next_id()");
-    assert!(
-        refusal.hint.contains("citus_remove_clone_node"),
-        "{refusal}"
-    );
+    refusal.assert_hint("citus_remove_clone_node");
     cluster.run(&format!(
         "SELECT citus_remove_clone_node_with_nodeid({number})"
     ));

@@ -1,7 +1,7 @@
 //! The extension in a cluster: created and dropped on all nodes, loaded before or after Citus, dumped and restored.
 
-use mint_cluster::Session;
 use mint_cluster::citus::cluster::{Cluster, Number, builder, is_installed};
+use mint_cluster::{Session, or_skip};
 
 /// How many nodes have an extension, as the nodes say.
 fn nodes_with(cluster: &Cluster, extension: &str) -> usize {
@@ -22,10 +22,12 @@ fn nodes_with(cluster: &Cluster, extension: &str) -> usize {
 fn create_and_drop_reach_all_nodes() {
     for distributes_schemas in ["off", "on"] {
         let setting = format!("citus.enable_schema_based_sharding = {distributes_schemas}");
-        let Some(mut cluster) = Cluster::start_with("everywhere", 2, Number::Group, &[&setting])
-        else {
-            return;
-        };
+        let mut cluster = or_skip!(Cluster::start_with(
+            "everywhere",
+            2,
+            Number::Group,
+            &[&setting]
+        ));
         assert_eq!(nodes_with(&cluster, "pg_mint"), 3);
         let distributed: i64 = cluster
             .session(0)
@@ -76,25 +78,19 @@ fn citus_is_loaded_first() {
     );
     later.configure("shared_preload_libraries = 'citus'\nsession_preload_libraries = 'pg_mint'");
     later.start_again();
-    later
-        .connect("postgres")
-        .one::<i64>("SELECT snowflake_next_id()");
+    later.one::<i64>("SELECT snowflake_next_id()");
 }
 
 #[test]
 fn a_dump_of_the_coordinator_is_restored() {
-    let Some(cluster) = Cluster::start("dumped", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("dumped", 2));
     cluster.run(
         "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), object objectid DEFAULT objectid(), tenant bigint);
          SELECT create_distributed_table('ev', 'tenant')",
     );
     cluster.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 500) AS n");
     let dump = cluster.node(0).dump("postgres", "postgres");
-    let Some(again) = Cluster::start_beside("restored", 2, &cluster) else {
-        return;
-    };
+    let again = or_skip!(Cluster::start_beside("restored", 2, &cluster));
     again.node(0).restore("postgres", "postgres", &dump);
     again.run("SELECT create_distributed_table('ev', 'tenant')");
     again.assert_unique("ev", "id", 500);

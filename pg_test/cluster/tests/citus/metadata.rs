@@ -1,16 +1,12 @@
 //! A node whose metadata is not there: while the server is upgraded, and where it is not synchronized.
 
-use mint_cluster::Session;
 use mint_cluster::citus::cluster::Cluster;
+use mint_cluster::{Session, or_skip};
 
 #[track_caller]
 fn assert_no_node(session: &mut Session, call: &str, words: &str) {
-    let refusal = session.refusal(call);
-    assert_eq!(refusal.code, "55000", "{call}: {refusal}");
-    assert!(
-        refusal.message.contains("is not a node of a Citus cluster"),
-        "{call}: {refusal}"
-    );
+    let refusal = session.refused(call, "55000");
+    refusal.assert_message("is not a node of a Citus cluster");
     assert!(refusal.to_string().contains(words), "{call}: {refusal}");
     assert!(!refusal.hint.is_empty(), "{call}: {refusal}");
 }
@@ -36,9 +32,7 @@ fn shard(session: &mut Session) -> i32 {
 /// As Citus's tables are between pg_upgrade and `citus_finish_pg_upgrade()`.
 #[test]
 fn an_upgrade_has_no_group() {
-    let Some(cluster) = Cluster::start("an upgrade", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("an upgrade", 2));
     let mut early = cluster.session(1);
     assert_eq!(shard(&mut early), 1);
     let mut worker = cluster.session(1);
@@ -59,9 +53,7 @@ fn an_upgrade_has_no_group() {
 /// A real upgrade, to a server that has Citus as well.
 #[test]
 fn an_upgraded_worker_has_its_group() {
-    let Some(mut cluster) = Cluster::start("an upgraded worker", 2) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start("an upgraded worker", 2));
     cluster.run("CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
     let mut rows = 0;
     let mut fill = |cluster: &Cluster| {
@@ -88,9 +80,7 @@ fn an_upgraded_worker_has_its_group() {
 
 #[test]
 fn a_worker_without_metadata_has_no_group() {
-    let Some(cluster) = Cluster::start("no metadata", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("no metadata", 2));
     let mut early = cluster.session(1);
     assert_eq!(shard(&mut early), 1);
     let there = cluster.node(1).socket().display().to_string();

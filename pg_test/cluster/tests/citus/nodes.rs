@@ -3,7 +3,7 @@
 //! Ids with two generators of the same shard are found as duplicates, so each test also counts them.
 
 use mint_cluster::citus::cluster::{Cluster, Number, builder};
-use mint_cluster::{Refusal, Server, Session};
+use mint_cluster::{Refusal, Server, Session, or_skip};
 
 const SCHEMA: &str = "CREATE TABLE src (author bigint PRIMARY KEY, topic bigint);
     CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next_id(6), tenant bigint NOT NULL, PRIMARY KEY (tenant, id));
@@ -15,19 +15,16 @@ const SCHEMA: &str = "CREATE TABLE src (author bigint PRIMARY KEY, topic bigint)
 #[track_caller]
 fn assert_not_own(refusal: &Refusal) {
     assert_eq!(refusal.code, "55000", "{refusal}");
-    assert!(
-        refusal.message.contains("does not belong to this node"),
-        "{refusal}"
-    );
-    assert!(refusal.message.contains("Citus"), "{refusal}");
-    assert!(refusal.hint.contains("snowflake_next("), "{refusal}");
-    assert!(refusal.hint.contains("snowflake_next(layout)"), "{refusal}");
+    refusal.assert_message("does not belong to this node");
+    refusal.assert_message("Citus");
+    refusal.assert_hint("snowflake_next(");
+    refusal.assert_hint("snowflake_next(layout)");
 }
 
 #[track_caller]
 fn assert_no_node(refusal: &Refusal) {
     assert_eq!(refusal.code, "55000", "{refusal}");
-    assert!(refusal.message.contains("Citus"), "{refusal}");
+    refusal.assert_message("Citus");
 }
 
 fn own_shards(session: &mut Session, shards: &str) {
@@ -38,9 +35,7 @@ fn own_shards(session: &mut Session, shards: &str) {
 #[test]
 fn an_explicit_shard_makes_no_duplicates() {
     for number in [Number::Unset, Number::Citus, Number::Group] {
-        let Some(cluster) = Cluster::start_with("an explicit shard", 2, number, &[]) else {
-            return;
-        };
+        let cluster = or_skip!(Cluster::start_with("an explicit shard", 2, number, &[]));
         cluster.run(SCHEMA);
         for mut session in cluster.sessions() {
             for sql in [
@@ -66,9 +61,7 @@ fn an_explicit_shard_makes_no_duplicates() {
 
 #[test]
 fn a_node_uses_its_own_shards() {
-    let Some(cluster) = Cluster::start_with("own shards", 2, Number::Unset, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("own shards", 2, Number::Unset, &[]));
     let mut sessions = cluster.sessions();
     for (group, session) in sessions.iter_mut().enumerate() {
         // Its own group, always.
@@ -106,20 +99,23 @@ fn a_node_uses_its_own_shards() {
         "SET pg_mint.own_shards = '6'",
         "ALTER ROLE postgres SET pg_mint.own_shards = '6'",
     ] {
-        assert_eq!(sessions[2].refusal(set).code, "55P02", "{set}");
+        sessions[2].refused(set, "55P02");
     }
     sessions[0].run("CREATE ROLE app LOGIN; GRANT CREATE ON SCHEMA public TO app");
     let mut app = cluster.node(2).connect_as("app", "postgres");
     assert_not_own(&app.refusal("SELECT snowflake_next_id(5)"));
-    assert_eq!(app.refusal("SET pg_mint.own_shards = 'all'").code, "55P02");
+    app.refused("SET pg_mint.own_shards = 'all'", "55P02");
 }
 
 /// `ALTER ROLE` and `ALTER DATABASE` reach all nodes, so that all have one number.
 #[test]
 fn a_number_that_citus_sends_to_all_is_refused() {
-    let Some(cluster) = Cluster::start_with("one number for all", 2, Number::Unset, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with(
+        "one number for all",
+        2,
+        Number::Unset,
+        &[]
+    ));
     cluster.run("CREATE ROLE app LOGIN; LOAD 'pg_mint'; ALTER ROLE app SET pg_mint.node = 1");
     cluster.wait_for_metadata();
     for place in 0..3 {
@@ -137,9 +133,7 @@ fn a_number_that_citus_sends_to_all_is_refused() {
 /// One value for all nodes, sent by Citus: the group of each.
 #[test]
 fn the_group_is_a_setting_for_all() {
-    let Some(mut cluster) = Cluster::start_with("citus for all", 2, Number::Unset, &[]) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::start_with("citus for all", 2, Number::Unset, &[]));
     cluster.run("LOAD 'pg_mint'; ALTER DATABASE postgres SET pg_mint.node = 'citus'");
     cluster.run("CREATE TABLE ev (id bigint DEFAULT snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
     let new = cluster.add_worker();
@@ -156,9 +150,7 @@ fn the_group_is_a_setting_for_all() {
 /// A server with Citus that is no node, and one without Citus.
 #[test]
 fn a_server_without_a_cluster_has_no_group() {
-    let Some(cluster) = Cluster::start_with("no members", 1, Number::Citus, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("no members", 1, Number::Citus, &[]));
     let beside = cluster.node(0);
     let lone = builder("alone", 0, Number::Citus, &[]).start_empty_beside(beside);
     let mut session = lone.connect("postgres");
@@ -168,10 +160,7 @@ fn a_server_without_a_cluster_has_no_group() {
     session.run("CREATE EXTENSION citus");
     let refusal = session.refusal("SELECT snowflake_next_id()");
     assert_no_node(&refusal);
-    assert!(
-        refusal.hint.contains("citus_set_coordinator_host"),
-        "{refusal}"
-    );
+    refusal.assert_hint("citus_set_coordinator_host");
     // Explicit shards are as everywhere, as nothing else can be meant.
     session.one::<i64>("SELECT snowflake_next_id(6)");
     // Another database of a server with a node.
@@ -196,13 +185,11 @@ fn a_server_without_a_cluster_has_no_group() {
 
 #[test]
 fn a_group_beyond_the_layout_is_refused() {
-    let Some(cluster) = Cluster::start_with("a high group", 0, Number::Citus, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("a high group", 0, Number::Citus, &[]));
     let worker: Server =
         builder("group 1500", 0, Number::Citus, &[]).start_empty_beside(cluster.node(0));
     mint_cluster::citus::cluster::introduce(&worker);
-    worker.connect("postgres").run("CREATE EXTENSION citus");
+    worker.run("CREATE EXTENSION citus");
     cluster.run(&format!(
         "SELECT citus_add_node('{}', 5432, groupid := 1500)",
         worker.socket().display()
@@ -211,7 +198,7 @@ fn a_group_beyond_the_layout_is_refused() {
     // instagram has 13 bits, twitter 10.
     session.one::<i64>("SELECT snowflake_next('instagram')");
     let refusal = session.refusal("SELECT snowflake_next('twitter')");
-    assert!(refusal.message.contains("1500"), "{refusal}");
+    refusal.assert_message("1500");
     // Citus leaves a removed node its metadata, and gives its group to no other unless told to.
     cluster.run(&format!(
         "SELECT citus_remove_node('{}', 5432)",
@@ -224,9 +211,7 @@ fn a_group_beyond_the_layout_is_refused() {
 /// Groups are those of a database: a worker in one can be the coordinator in another.
 #[test]
 fn two_databases_of_a_server_have_different_groups() {
-    let Some(cluster) = Cluster::start_with("two databases", 1, Number::Unset, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("two databases", 1, Number::Unset, &[]));
     let worker = cluster.node(1);
     let mut first = worker.connect("postgres");
     first.run("SET citus.enable_create_database_propagation = off");

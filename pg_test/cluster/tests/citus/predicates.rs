@@ -2,7 +2,7 @@
 //! of the same statement without them.
 
 use mint_cluster::citus::cluster::{Cluster, Number};
-use mint_cluster::{Rng, Session, count};
+use mint_cluster::{Rng, Session, count, or_skip};
 
 /// Plans of workers are by their own settings, and tables of a test are too small for an index.
 const INDEXES: [&str; 2] = ["enable_seqscan = off", "enable_bitmapscan = off"];
@@ -70,9 +70,7 @@ fn rows(session: &mut Session, sql: &str, setting: &str) -> Vec<String> {
 
 #[test]
 fn each_shard_uses_its_index() {
-    let Some(cluster) = filled("indexes of shards") else {
-        return;
-    };
+    let cluster = or_skip!(filled("indexes of shards"));
     for mut session in cluster.sessions() {
         for (table, _) in TABLES {
             for column in ["snowflake_time(id, 'twitter')", "uuid_v7_time(uuid)"] {
@@ -106,9 +104,7 @@ fn each_shard_uses_its_index() {
 
 #[test]
 fn the_rows_are_the_same_on_and_off() {
-    let Some(cluster) = filled("the same rows") else {
-        return;
-    };
+    let cluster = or_skip!(filled("the same rows"));
     let mut rng = Rng::from_environment();
     let mut found = 0;
     for round in 0..count(60, 12) {

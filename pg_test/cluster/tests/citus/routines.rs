@@ -1,15 +1,14 @@
 //! Functions, procedures and triggers whose bodies Citus runs on workers.
 
 use mint_cluster::citus::cluster::Cluster;
+use mint_cluster::or_skip;
 
 /// Number of calls in each session.
 const CALLS: usize = 40;
 
 #[test]
 fn a_delegated_body_draws_ids_of_its_worker() {
-    let Some(cluster) = Cluster::start("delegated", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("delegated", 2));
     for sql in [
         "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL, PRIMARY KEY (tenant, id))",
         "SELECT create_distributed_table('ev', 'tenant')",
@@ -48,14 +47,12 @@ fn a_delegated_body_draws_ids_of_its_worker() {
 
 #[test]
 fn triggers_draw_ids() {
-    let Some(cluster) = Cluster::start_with(
+    let cluster = or_skip!(Cluster::start_with(
         "triggers",
         2,
         mint_cluster::citus::cluster::Number::Group,
         &["citus.enable_unsafe_triggers = on"],
-    ) else {
-        return;
-    };
+    ));
     let mut rows = 0;
     // One by one, as Citus takes a trigger alone.
     for sql in [

@@ -1,6 +1,7 @@
 //! Kinds of tables in a cluster, and kinds of ids as distribution columns: rows from every node, and none of their ids twice.
 
 use mint_cluster::citus::cluster::Cluster;
+use mint_cluster::or_skip;
 
 /// Inserts rows from each node, by VALUES and by INSERT ... SELECT, into a table with the columns id and tenant. Returns
 /// their number.
@@ -22,9 +23,7 @@ fn fill(cluster: &Cluster, table: &str) -> usize {
 
 #[test]
 fn kinds_of_tables() {
-    let Some(cluster) = Cluster::start("kinds of tables", 3) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("kinds of tables", 3));
     let columns = "(id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL)";
     for (table, distribute) in [
         (
@@ -70,9 +69,7 @@ fn kinds_of_tables() {
 
 #[test]
 fn a_column_with_a_default_is_added() {
-    let Some(cluster) = Cluster::start("added columns", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("added columns", 2));
     cluster
         .run("CREATE TABLE old (tenant bigint); SELECT create_distributed_table('old', 'tenant')");
     cluster.run("INSERT INTO old SELECT n FROM generate_series(1, 3000) AS n");
@@ -107,9 +104,7 @@ const PARTITIONED: &str =
 
 #[test]
 fn a_distributed_table_has_partitions() {
-    let Some(cluster) = Cluster::start("partitions", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("partitions", 2));
     cluster.run(PARTITIONED);
     // The partitions are distributed when they are created, and their bounds are ids.
     for day in 0..3 {
@@ -140,9 +135,7 @@ fn a_distributed_table_has_partitions() {
 /// Citus distributes what `CREATE TABLE ... PARTITION OF` makes, so there is no plan for its tables.
 #[test]
 fn a_plan_of_partitions_is_refused() {
-    let Some(cluster) = Cluster::start("a plan of partitions", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("a plan of partitions", 2));
     cluster.run(PARTITIONED);
     let refusal = cluster
         .session(0)
@@ -156,9 +149,7 @@ fn a_plan_of_partitions_is_refused() {
 
 #[test]
 fn schemas_are_distributed() {
-    let Some(cluster) = Cluster::start("distributed schemas", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("distributed schemas", 2));
     let mut rows = 0;
     for tenant in 0..4 {
         cluster
@@ -178,9 +169,7 @@ fn schemas_are_distributed() {
 
 #[test]
 fn ids_are_distribution_columns() {
-    let Some(cluster) = Cluster::start("distribution columns", 2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start("distribution columns", 2));
     for (table, kind, call) in [
         ("of_bigint", "bigint", "snowflake_next('twitter')"),
         ("of_uuid", "uuid", "uuid_v7()"),

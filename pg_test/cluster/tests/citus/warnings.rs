@@ -1,12 +1,11 @@
 //! What pg_mint says of distributed tables before anything goes wrong: findings and checks.
 
 use mint_cluster::citus::cluster::{Cluster, Number};
+use mint_cluster::or_skip;
 
 #[test]
 fn defaults_with_a_shard_are_named() {
-    let Some(cluster) = Cluster::start_with("findings", 1, Number::Group, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("findings", 1, Number::Group, &[]));
     let mut session = cluster.session(0);
     let check = "SELECT status FROM mint.health() WHERE check_name = 'citus'";
     assert_eq!(session.one::<String>(check), "ok");
@@ -24,9 +23,7 @@ fn defaults_with_a_shard_are_named() {
 
 #[test]
 fn shards_of_two_nodes_are_named() {
-    let Some(cluster) = Cluster::start_with("overlaps", 2, Number::Group, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("overlaps", 2, Number::Group, &[]));
     let check = "SELECT status FROM mint.health() WHERE check_name = 'citus'";
     let mut sessions = cluster.sessions();
     sessions[1].set_for_server("pg_mint.own_shards", "'5, 100-163'");
@@ -42,9 +39,7 @@ fn shards_of_two_nodes_are_named() {
 /// A name in the search path of another node, which the owner of the database there chooses, is not called by the check.
 #[test]
 fn the_check_calls_nothing_of_owners_on_other_nodes() {
-    let Some(cluster) = Cluster::start_with("owners", 2, Number::Group, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("owners", 2, Number::Group, &[]));
     let mut sessions = cluster.sessions();
     sessions[2].run(
         "SET citus.enable_ddl_propagation = off; SET citus.enable_create_role_propagation = off",
@@ -70,9 +65,7 @@ fn the_check_calls_nothing_of_owners_on_other_nodes() {
 /// A node that the metadata does not have, and one that does not answer, are told.
 #[test]
 fn lost_metadata_and_silent_nodes_are_told() {
-    let Some(cluster) = Cluster::start_with("silent", 2, Number::Group, &[]) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start_with("silent", 2, Number::Group, &[]));
     let mut sessions = cluster.sessions();
     let check = "SELECT status || ': ' || detail FROM mint.health() WHERE check_name = 'citus'";
     sessions[1].run(

@@ -24,7 +24,7 @@ fn start(name: &str, version: &str) -> Server {
     let partman = format!(
         "CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman VERSION '{version}'"
     );
-    server.connect("postgres").run("CREATE DATABASE last");
+    server.run("CREATE DATABASE last");
     let create = ["CREATE EXTENSION pg_mint", &partman];
     for (database, order) in [("postgres", [0, 1]), ("last", [1, 0])] {
         let mut session = server.connect(database);
@@ -154,15 +154,12 @@ fn times(server: &Server, database: &str) {
     let refusal = session.refusal(
         "SELECT partman.create_parent('public.by_bigint', 'id', '1 day', p_time_encoder => 'public.snowflake_time_encoder', p_time_decoder => 'public.snowflake_time_decoder')",
     );
-    assert!(
-        refusal.message.contains("can only be used with text/uuid"),
-        "{refusal}"
-    );
+    refusal.assert_message("can only be used with text/uuid");
 }
 
 /// A dump of the partitions and of the configuration, restored.
 fn restored(server: &Server, version: &str, tables: &[&str]) {
-    server.connect("postgres").run("CREATE DATABASE restored");
+    server.run("CREATE DATABASE restored");
     // A dump names no version, and the tree has two.
     let create = "CREATE EXTENSION IF NOT EXISTS pg_partman WITH SCHEMA partman";
     let dump = server

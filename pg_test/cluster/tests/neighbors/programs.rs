@@ -149,9 +149,7 @@ fn pgbackrest() {
     }
     let server = Server::build("pgbackrest").start();
     let folder = server.folder("backup");
-    let data = server
-        .connect("postgres")
-        .one::<String>("SHOW data_directory");
+    let data = server.one::<String>("SHOW data_directory");
     let socket = server.socket().display().to_string();
     let conf = |data: &str, name: &str| {
         file(
@@ -204,9 +202,7 @@ fn pgbackrest() {
     server.stop_immediate();
 
     let other = Server::build("pgbackrest, restored").start_empty_beside(&server);
-    let there = other
-        .connect("postgres")
-        .one::<String>("SHOW data_directory");
+    let there = other.one::<String>("SHOW data_directory");
     let kept = ["postgresql.conf", "pg_hba.conf"].map(|name| {
         (
             name,
@@ -229,9 +225,7 @@ fn pgbackrest() {
     other.start_again();
     let mut session = other.connect("postgres");
     other.until("the server is promoted", || {
-        !other
-            .connect("postgres")
-            .one::<bool>("SELECT pg_is_in_recovery()")
+        !other.one::<bool>("SELECT pg_is_in_recovery()")
     });
     let rows: i64 = session.one("SELECT count(*) FROM item");
     assert!(rows >= 1_000, "{rows} rows are restored");

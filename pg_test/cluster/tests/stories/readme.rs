@@ -326,9 +326,7 @@ const NOT_RAISED: [&str; 9] = [
 #[test]
 fn the_reference_has_every_sqlstate() {
     let server = Server::start("reference_errors");
-    let folder: String = server
-        .connect("postgres")
-        .one("SELECT setting FROM pg_config WHERE name = 'SHAREDIR'");
+    let folder: String = server.one("SELECT setting FROM pg_config WHERE name = 'SHAREDIR'");
     let codes = read(&Path::new(&folder).join("errcodes.txt"));
     let mut source = String::new();
     let mut folders = vec![

@@ -42,13 +42,12 @@ fn numbers_become_visible_in_their_order() {
     insert(&mut early, "user_sequence_next_for_commit");
     late.run("SET lock_timeout = '200ms'");
     let draw = "SELECT user_sequence_next_for_commit('family', 7)";
-    let refusal = late.refusal(draw);
-    assert_eq!(refusal.code, "55P03", "{refusal}");
+    late.refused(draw, "55P03");
     assert_eq!(poll(&mut setup, 2), Vec::<i64>::new());
     // Other users' sessions do not wait.
     late.run("SELECT user_sequence_next_for_commit('family', 8)");
     early.run("PREPARE TRANSACTION 'early'");
-    assert_eq!(late.refusal(draw).code, "55P03");
+    late.refused(draw, "55P03");
     setup.run("COMMIT PREPARED 'early'");
     late.run("SET lock_timeout = 0");
     insert(&mut late, "user_sequence_next_for_commit");
@@ -99,9 +98,7 @@ fn a_polling_reader_misses_nothing() {
 #[test]
 fn arrays_of_users_do_not_deadlock() {
     let server = Server::start("arrays");
-    server
-        .connect("postgres")
-        .run("SELECT user_sequence_create('family')");
+    server.run("SELECT user_sequence_create('family')");
     let drawn = draw_at_once(&server, "postgres", 6, |session, number| {
         let users = if number % 2 == 0 {
             "ARRAY[1, 2, 3, 4]"

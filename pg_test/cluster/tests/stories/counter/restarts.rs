@@ -10,7 +10,7 @@ const VALUE: &str = "SELECT segment_next('tag')";
 /// Returns a server with tickets and segments from which one value each was drawn.
 fn drawn_from(name: &str) -> Server {
     let server = Server::build(name).durable().start();
-    server.connect("postgres").run(
+    server.run(
         "SELECT ticket_create('photos', server => 2, servers => 3), segment_create('tag', 100)",
     );
     draw(&server);
@@ -28,17 +28,16 @@ fn draw(server: &Server) -> (i64, i64) {
 fn a_restart_skips_few_values_of_a_seldom_used_sequence() {
     let server = Server::build("few skipped").durable().start();
     let create = "CREATE SEQUENCE seldom; SELECT ticket_create('flickr', 2, 2)";
-    server.connect("postgres").run(create);
+    server.run(create);
     for next in ["segment_next('seldom')", "ticket_next('flickr') / 2"] {
         let eight = format!("SELECT {next} FROM generate_series(1, 8)");
-        let drawn: Vec<i64> = server.connect("postgres").column(&eight);
+        let drawn: Vec<i64> = server.column(&eight);
         assert_eq!(drawn, (1..=8).collect::<Vec<i64>>());
         server.restart();
-        let after: i64 = server.connect("postgres").one(&format!("SELECT {next}"));
+        let after: i64 = server.one(&format!("SELECT {next}"));
         assert!((9..50).contains(&after), "{after} of {next}");
-        server.stop_immediate();
-        server.start_again();
-        let next: i64 = server.connect("postgres").one(&format!("SELECT {next}"));
+        server.crash();
+        let next: i64 = server.one(&format!("SELECT {next}"));
         assert!((after + 1..50).contains(&next), "{next} after {after}");
     }
 }

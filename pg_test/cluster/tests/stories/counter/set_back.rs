@@ -2,7 +2,7 @@
 //! from it issue nothing again, say so, and continue once it is corrected.
 
 use super::sources::{NEXT, start};
-use mint_cluster::{Refusal, Registry, Server, assert_unique};
+use mint_cluster::{Refusal, Registry, Server, assert_unique, or_skip};
 
 const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
@@ -33,9 +33,7 @@ fn draw_until_set_back(server: &Server) -> Vec<i64> {
         "{refusal}"
     );
     assert_eq!(refusal.hint, SET_BEYOND);
-    let trouble: String = server
-        .connect("postgres")
-        .one("SELECT trouble FROM mint.segments");
+    let trouble: String = server.one("SELECT trouble FROM mint.segments");
     assert!(trouble.contains("was set back"), "{trouble}");
     server.until("the log says so", || {
         server.log().contains("sequence \"orders\" was set back")
@@ -47,7 +45,7 @@ fn draw_until_set_back(server: &Server) -> Vec<i64> {
 fn correct(central: &Registry, servers: &[Server]) {
     let ends = servers.iter().map(|server| {
         let end = "SELECT segment_end FROM mint.segments WHERE sequence = 'orders'::regclass";
-        server.connect("postgres").one::<i64>(end)
+        server.one::<i64>(end)
     });
     let end = ends.max().expect("servers");
     central
@@ -61,7 +59,7 @@ fn draws_again(servers: &[Server]) -> Vec<Vec<i64>> {
         let (values, refusal) = draw(server, 3_000);
         assert!(refusal.is_none(), "{}: {refusal:?}", server.name());
         let trouble = "SELECT count(trouble) FROM mint.segments";
-        assert_eq!(server.connect("postgres").one::<i64>(trouble), 0);
+        assert_eq!(server.one::<i64>(trouble), 0);
         values
     });
     drawn.collect()
@@ -70,15 +68,13 @@ fn draws_again(servers: &[Server]) -> Vec<Vec<i64>> {
 /// Eve has taken nothing since the copy was made, so only the others can tell that it is old.
 #[test]
 fn an_old_copy_of_the_central_server_issues_nothing_again() {
-    let Some((mut central, servers)) = start("a central server restored", &["ada", "ben", "eve"])
-    else {
-        return;
-    };
+    let (mut central, servers) =
+        or_skip!(start("a central server restored", &["ada", "ben", "eve"]));
     let mut lists: Vec<Vec<i64>> = servers.iter().map(|server| draw(server, 500).0).collect();
     for server in &servers {
         server.until("the next segment", || {
             let ready = "SELECT next_ready FROM mint.segments";
-            server.connect("postgres").one(ready)
+            server.one(ready)
         });
     }
     let copy = central.server.copied("an old copy");
@@ -94,7 +90,7 @@ fn an_old_copy_of_the_central_server_issues_nothing_again() {
     lists.push(draw_until_set_back(&servers[0]));
     servers[0].restart();
     let end = "SELECT segment_end FROM mint.segments WHERE sequence = 'orders'::regclass";
-    let ends: Vec<i64> = servers[0].connect("postgres").column(end);
+    let ends: Vec<i64> = servers[0].column(end);
     assert!(ends.len() == 1 && ends[0] > 4_000, "{ends:?}");
     lists.push(draw_until_set_back(&servers[0]));
     lists.push(draw_until_set_back(&servers[1]));
@@ -106,10 +102,7 @@ fn an_old_copy_of_the_central_server_issues_nothing_again() {
 
 #[test]
 fn a_lagging_standby_of_the_central_server_issues_nothing_again() {
-    let Some((mut central, mut servers)) = start("a central server that lags", &["ada", "ben"])
-    else {
-        return;
-    };
+    let (mut central, mut servers) = or_skip!(start("a central server that lags", &["ada", "ben"]));
     let mut lists: Vec<Vec<i64>> = servers.iter().map(|server| draw(server, 500).0).collect();
     let central_standby = central.server.standby("the central server's standby");
     central.server.wait_for(&central_standby);
@@ -136,9 +129,7 @@ fn a_lagging_standby_of_the_central_server_issues_nothing_again() {
 
 #[test]
 fn a_central_sequence_that_is_set_back_issues_nothing_again() {
-    let Some((central, servers)) = start("a central sequence set back", &["ada", "ben"]) else {
-        return;
-    };
+    let (central, servers) = or_skip!(start("a central sequence set back", &["ada", "ben"]));
     let mut session = central.connect();
     for (definition, back) in [
         ("", "ALTER SEQUENCE orders RESTART"),
@@ -151,7 +142,7 @@ fn a_central_sequence_that_is_set_back_issues_nothing_again() {
         session.run(&format!("CREATE SEQUENCE orders {definition}"));
         session.run("GRANT USAGE ON SEQUENCE orders TO member");
         for server in &servers {
-            server.connect("postgres").run(
+            server.run(
                 "DROP SEQUENCE orders; SELECT segment_create('orders', step => 1000, source => 'registry')",
             );
         }
@@ -170,9 +161,7 @@ fn a_central_sequence_that_is_set_back_issues_nothing_again() {
 /// There is little room for the reasons of all sequences.
 #[test]
 fn the_reason_is_told_beside_those_of_others() {
-    let Some((central, servers)) = start("set back beside others", &["ada"]) else {
-        return;
-    };
+    let (central, servers) = or_skip!(start("set back beside others", &["ada"]));
     let mut session = servers[0].connect("postgres");
     session.run(&format!(
         "CREATE SERVER gone FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '/{}', dbname 'x');
@@ -185,19 +174,17 @@ fn the_reason_is_told_beside_those_of_others() {
     central.connect().run("ALTER SEQUENCE orders RESTART");
     for n in 1..=6 {
         let refusal = session.refusal(&format!("SELECT segment_next('gone{n}')"));
-        assert!(refusal.detail.contains("nowhere"), "{refusal}");
+        refusal.assert_detail("nowhere");
     }
     draw_until_set_back(&servers[0]);
     let others = session.refusal("SELECT segment_next('gone6')");
-    assert!(others.detail.contains("nowhere"), "{others}");
+    others.assert_detail("nowhere");
 }
 
 /// A sequence that begins again at its end repeats its values by definition.
 #[test]
 fn a_central_sequence_that_cycles_begins_again() {
-    let Some((central, servers)) = start("a central sequence that cycles", &["ada"]) else {
-        return;
-    };
+    let (central, servers) = or_skip!(start("a central sequence that cycles", &["ada"]));
     central
         .connect()
         .run("ALTER SEQUENCE orders MAXVALUE 2500 CYCLE");
@@ -205,12 +192,6 @@ fn a_central_sequence_that_cycles_begins_again() {
     assert!(refusal.is_none(), "{refusal:?}");
     assert_eq!(values.iter().max(), Some(&2_500));
     assert!(values.iter().filter(|&&value| value == 1).count() >= 2);
-    assert_eq!(
-        servers[0]
-            .connect("postgres")
-            .refusal("SELECT nextval('orders')")
-            .code,
-        "2200H"
-    );
-    servers[0].connect("postgres").one::<i64>(NEXT);
+    servers[0].refused("SELECT nextval('orders')", "2200H");
+    servers[0].one::<i64>(NEXT);
 }

@@ -102,10 +102,10 @@ fn segment_set_takes_effect_at_once() {
     assert_eq!(next(&mut other), 1);
     assert_eq!(one.one::<Vec<i64>>("SELECT twice()"), [2, 70_001, 70_002]);
     assert_eq!(next(&mut other), 70_003);
-    assert_eq!(other.refusal("SELECT segment_set('s', 0)").code, "22003");
+    other.refused("SELECT segment_set('s', 0)", "22003");
     one.run("CREATE ROLE reader LOGIN; GRANT USAGE ON SEQUENCE s TO reader");
     other.run("SET ROLE reader");
-    assert_eq!(other.refusal("SELECT segment_set('s', 5)").code, "42501");
+    other.refused("SELECT segment_set('s', 5)", "42501");
     assert_eq!(next(&mut other), 70_004);
 }
 
@@ -125,13 +125,10 @@ fn segment_set_can_set_the_first_value() {
     assert_eq!(next(&mut other), 502);
     one.run("SELECT segment_set('s', 70, false)");
     assert_eq!(one.one::<i64>("SELECT nextval('s')"), 70);
-    assert_eq!(
-        other.refusal("SELECT segment_set('s', 0, false)").code,
-        "22003"
-    );
+    other.refused("SELECT segment_set('s', 0, false)", "22003");
     one.run("SELECT segment_set('s', 9223372036854775807, false)");
     assert_eq!(next(&mut other), i64::MAX);
-    assert_eq!(other.refusal("SELECT segment_next('s')").code, "2200H");
+    other.refused("SELECT segment_next('s')", "2200H");
     let unset: Option<i64> = one.one("SELECT segment_set('s', 5, NULL)");
     assert_eq!(unset, None);
 }
@@ -156,7 +153,7 @@ fn a_revoked_privilege_takes_effect_at_once() {
     reader.run("BEGIN");
     assert_eq!(next(&mut reader), 1);
     one.run("REVOKE USAGE ON SEQUENCE s FROM reader");
-    assert_eq!(reader.refusal("SELECT segment_next('s')").code, "42501");
+    reader.refused("SELECT segment_next('s')", "42501");
 }
 
 /// With another number of sections, users would move to other sections and get their numbers again.
@@ -167,7 +164,7 @@ fn a_family_with_another_number_of_sections_is_refused() {
     let draw = "SELECT user_sequence_next('box', 7)";
     assert_eq!(other.one::<i64>(draw), 1);
     one.run("ALTER TABLE box ADD COLUMN section_64 bigint GENERATED ALWAYS AS IDENTITY");
-    assert_eq!(other.refusal(draw).code, "42809");
+    other.refused(draw, "42809");
     one.run("ALTER TABLE box DROP COLUMN section_64");
     assert_eq!(other.one::<i64>(draw), 2);
 }

@@ -1,7 +1,7 @@
 //! More sequences than slots: what a session has found of a slot is not another sequence's when it is used.
 
 use mint_cluster::load::sessions::draw_at_once;
-use mint_cluster::{Registry, Server, assert_unique, count};
+use mint_cluster::{Registry, Server, assert_unique, count, or_skip};
 
 /// Sessions that were about to write to a slot when it went to another sequence write nothing to it: each sequence has a range
 /// of its own, and returns values of that.
@@ -37,7 +37,7 @@ fn a_role_with_many_sequences_evicts_its_own() {
     let server = Server::build("slots of two roles")
         .conf("pg_mint.max_segments = 16")
         .start();
-    server.connect("postgres").run(
+    server.run(
         "CREATE ROLE app LOGIN; CREATE ROLE mallory LOGIN; GRANT CREATE ON SCHEMA public TO app, mallory",
     );
     let [mut app, mut mallory] = ["app", "mallory"].map(|role| server.connect_as(role, "postgres"));
@@ -61,9 +61,7 @@ fn a_role_with_many_sequences_evicts_its_own() {
 /// if the other server does not respond.
 #[test]
 fn sequences_of_another_server_share_slots() {
-    let Some(central) = Registry::start("stolen places of a source") else {
-        return;
-    };
+    let central = or_skip!(Registry::start("stolen places of a source"));
     central.connect().run(
         "DO $$ BEGIN FOR n IN 1..24 LOOP
             EXECUTE format('CREATE SEQUENCE tag%s MINVALUE %s', n, n * 1000000000::bigint);
@@ -92,9 +90,7 @@ fn sequences_of_another_server_share_slots() {
 /// Databases whose worker could not connect leave no place taken once they are dropped.
 #[test]
 fn dropped_databases_leave_room_for_suppliers() {
-    let Some(central) = Registry::start("places of suppliers") else {
-        return;
-    };
+    let central = or_skip!(Registry::start("places of suppliers"));
     central.connect().run(
         "SELECT segment_create('orders', step => 10); GRANT USAGE ON SEQUENCE orders TO member",
     );

@@ -1,7 +1,7 @@
 //! Foreign servers that never answer, or are slow, while sessions draw.
 
 use super::sources::{NEXT, start};
-use mint_cluster::{Registry, Server, Session, assert_unique, say};
+use mint_cluster::{Registry, Server, Session, assert_unique, or_skip, say};
 use std::net::{TcpListener, TcpStream};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
@@ -63,9 +63,7 @@ fn draw(session: &mut Session) -> i64 {
 /// Requests of that role are one at a time, and delay nobody else's.
 #[test]
 fn silent_servers_of_one_role_delay_no_other() {
-    let Some(central) = Registry::start("a source beside silent ones") else {
-        return;
-    };
+    let central = or_skip!(Registry::start("a source beside silent ones"));
     central.connect().run(
         "SELECT segment_create('orders', step => 10); GRANT USAGE ON SEQUENCE orders TO member",
     );
@@ -103,9 +101,7 @@ fn lead_astray(session: &mut Session, silent: &Silent) -> String {
 /// most.
 #[test]
 fn a_silent_source_delays_no_draw_while_values_are_left() {
-    let Some((_central, servers)) = start("a silent source", &["ada"]) else {
-        return;
-    };
+    let (_central, servers) = or_skip!(start("a silent source", &["ada"]));
     let ada = &servers[0];
     let [mut session, mut other] = [0, 1].map(|_| ada.connect("postgres"));
     let draw = "SELECT segment_next('orders') FROM generate_series(1, 50)";
@@ -150,10 +146,7 @@ fn a_silent_source_delays_no_draw_while_values_are_left() {
     sleep(Duration::from_millis(200));
     let began = Instant::now();
     let refusal = session.refusal(NEXT);
-    assert!(
-        refusal.detail.contains("has not responded yet"),
-        "{refusal}"
-    );
+    refusal.assert_detail("has not responded yet");
     assert!(began.elapsed() < Duration::from_secs(1));
     session.run(&back);
     let next: i64 = ada.until_minted(|| session.try_one(NEXT));
@@ -164,9 +157,7 @@ fn a_silent_source_delays_no_draw_while_values_are_left() {
 /// the sequence is dropped; and transactions roll back.
 #[test]
 fn no_end_of_a_request_repeats_a_value() {
-    let Some((central, servers)) = start("requests that are cut off", &["ada"]) else {
-        return;
-    };
+    let (central, servers) = or_skip!(start("requests that are cut off", &["ada"]));
     let ada = &servers[0];
     let mut admin = ada.connect("postgres");
     let mut watch = central.connect();

@@ -141,7 +141,7 @@ pub(crate) fn is_bad(code: &str) -> bool {
 }
 
 pub(crate) fn set_up(server: &Server) {
-    server.connect("postgres").run(
+    server.run(
         "CREATE SEQUENCE plain; SELECT segment_create('tag'); SELECT ticket_create('ticket');
          CREATE SEQUENCE short AS smallint MAXVALUE 3 CACHE 5;
          CREATE SEQUENCE down INCREMENT -9223372036854775808 MINVALUE -9223372036854775808 MAXVALUE -1 CYCLE;

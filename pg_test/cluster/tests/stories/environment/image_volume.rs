@@ -38,9 +38,7 @@ fn an_image_has_all_that_a_server_needs() {
     ));
     session.run("SELECT pg_reload_conf()");
     server.until("the paths are those of the image", || {
-        let seen: String = server
-            .connect("postgres")
-            .one("SHOW extension_control_path");
+        let seen: String = server.one("SHOW extension_control_path");
         seen.ends_with("/share")
     });
 
@@ -61,9 +59,7 @@ fn an_image_has_all_that_a_server_needs() {
         assert!(line.ends_with(&format!("{path}/lib/pg_mint.so")), "{line}");
     }
     // A session that finds the library by the function's own path.
-    let more: Vec<i64> = server
-        .connect("postgres")
-        .column("SELECT snowflake_next_id(5) FROM generate_series(1, 1000)");
+    let more: Vec<i64> = server.column("SELECT snowflake_next_id(5) FROM generate_series(1, 1000)");
     ids.extend(more);
     assert_unique([&ids]);
 }

@@ -96,7 +96,7 @@ fn a_copy_by_either_strategy_continues() {
 #[test]
 fn a_reset_of_the_wal_repeats_nothing() {
     let server = Server::build("pg_resetwal").start_empty();
-    server.connect("postgres").run(CREATE);
+    server.run(CREATE);
     let mut drawn = Drawn::default();
     drawn.draw(&mut server.connect("postgres"));
     server.stop_fast();
@@ -110,9 +110,7 @@ fn a_reset_of_the_wal_repeats_nothing() {
     // After a restart, ids begin at the ceiling: up to half a second ahead of the clock.
     let newest = drawn.0[0].last().copied().unwrap_or_default();
     let passed = format!("SELECT snowflake_time({newest}) < clock_timestamp()");
-    server.until("the clock passes the newest id", || {
-        server.connect("postgres").one(&passed)
-    });
+    server.until("the clock passes the newest id", || server.one(&passed));
     let next = "SELECT snowflake_next_id(7) FROM generate_series(1, 50)";
     drawn.0[0].extend(server.until_minted(|| server.connect("postgres").try_column::<i64>(next)));
     assert_ascending(&drawn.0[0]);
@@ -121,7 +119,7 @@ fn a_reset_of_the_wal_repeats_nothing() {
 #[test]
 fn single_user_mode_continues_the_values_of_the_server() {
     let server = Server::build("single user").start_empty();
-    server.connect("postgres").run(CREATE);
+    server.run(CREATE);
     let mut drawn = Drawn::default();
     drawn.draw(&mut server.connect("postgres"));
     for _ in 0..2 {
@@ -142,8 +140,7 @@ fn single_user_mode_continues_the_values_of_the_server() {
         }
         server.start_again();
         drawn.draw(&mut server.connect("postgres"));
-        server.stop_immediate();
-        server.start_again();
+        server.crash();
         drawn.draw(&mut server.connect("postgres"));
     }
     drawn.check();
@@ -169,8 +166,7 @@ fn minimal_wal_and_other_shared_memory_lose_nothing() {
         drawn.draw(&mut session);
         session.run("COMMIT");
         drawn.draw(&mut session);
-        server.stop_immediate();
-        server.start_again();
+        server.crash();
         drawn.draw(&mut server.connect("postgres"));
         server.kill9(server.connect("postgres").pid);
         drawn.draw(&mut server.connect("postgres"));
@@ -196,15 +192,13 @@ fn a_prepared_transaction_keeps_its_user_over_a_crash() {
     session.run("PREPARE TRANSACTION 'kept'");
     for end in ["stop", "kill -9"] {
         if end == "stop" {
-            server.stop_immediate();
-            server.start_again();
+            server.crash();
         } else {
             server.kill9(server.connect("postgres").pid);
         }
         let mut session = server.connect("postgres");
         session.run("SET lock_timeout = '200ms'");
-        let refusal = session.refusal(&draw(7));
-        assert_eq!(refusal.code, "55P03", "after {end}: {refusal}");
+        session.refused(&draw(7), "55P03");
         session.run(&draw(8));
     }
     let mut session = server.connect("postgres");

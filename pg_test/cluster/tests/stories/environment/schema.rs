@@ -44,8 +44,7 @@ fn an_empty_schema_of_the_installing_role_is_replaced() {
         .connect_as("carol", "shop")
         .refusal("SELECT setval('mint.time_ceiling', 1)");
     assert_eq!(refusal.code, "42501", "{refusal}");
-    let refusal = owner.refusal("CREATE TABLE mint.item ()");
-    assert_eq!(refusal.code, "42501", "{refusal}");
+    owner.refused("CREATE TABLE mint.item ()", "42501");
     // That of the database's owner, when a superuser installs; and that of the superuser.
     owner.run("DROP EXTENSION pg_mint; CREATE SCHEMA mint");
     let mut session = server.connect("shop");
@@ -63,8 +62,7 @@ fn a_schema_of_another_role_is_refused() {
     carol.run("CREATE SCHEMA mint");
     let before = schema(&mut owner);
     for mut session in [owner, server.connect("shop")] {
-        let refusal = session.refusal(CREATE);
-        assert_eq!(refusal.code, "42P06", "{refusal}");
+        let refusal = session.refused(CREATE, "42P06");
         assert_eq!(refusal.message, "schema \"mint\" already exists");
         assert_eq!(
             refusal.detail,
@@ -102,16 +100,12 @@ fn a_schema_with_anything_in_it_is_refused() {
         owner.run("CREATE SCHEMA mint");
         let before = schema(&mut owner);
         owner.run(&format!("CREATE {object}"));
-        let refusal = owner.refusal(CREATE);
-        assert_eq!(refusal.code, "42P06", "{object}: {refusal}");
+        let refusal = owner.refused(CREATE, "42P06");
         assert!(
             refusal.message == "schema \"mint\" already exists and is not empty",
             "{object}: {refusal}"
         );
-        assert!(
-            refusal.detail.contains("depends on schema mint"),
-            "{object}: {refusal}"
-        );
+        refusal.assert_detail("depends on schema mint");
         assert_eq!(
             refusal.hint, "Drop or rename the schema.",
             "{object}: {refusal}"
@@ -126,23 +120,16 @@ fn a_schema_with_anything_in_it_is_refused() {
 #[test]
 fn the_functions_of_applications_are_not_put_into_mint() {
     let (_server, mut owner) = shop("schema mint by name");
-    let refusal = owner.refusal("CREATE EXTENSION pg_mint SCHEMA mint");
-    assert_eq!(refusal.code, "3F000", "{refusal}");
+    owner.refused("CREATE EXTENSION pg_mint SCHEMA mint", "3F000");
     owner.run("CREATE SCHEMA mint");
     let before = schema(&mut owner);
     for create in [
         "CREATE EXTENSION pg_mint SCHEMA mint",
         "SET search_path = mint, public; CREATE EXTENSION pg_mint",
     ] {
-        let refusal = owner.refusal(create);
-        assert_eq!(refusal.code, "0A000", "{refusal}");
-        assert!(
-            refusal
-                .message
-                .contains("cannot be installed in schema \"mint\""),
-            "{refusal}"
-        );
-        assert!(refusal.hint.contains("SCHEMA public"), "{refusal}");
+        let refusal = owner.refused(create, "0A000");
+        refusal.assert_message("cannot be installed in schema \"mint\"");
+        refusal.assert_hint("SCHEMA public");
         assert_eq!(schema(&mut owner), before);
     }
     owner.run("SET search_path = public");

@@ -33,7 +33,7 @@ pub(super) fn operator(
 }
 
 fn is_superuser(server: &Server, role: &str) -> bool {
-    server.connect("postgres").one(&format!(
+    server.one(&format!(
         "SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'"
     ))
 }

@@ -2,7 +2,7 @@
 
 use super::planted_objects::assert_untouched;
 use mint_cluster::registry::members::{AUTO, assert_refused, end_wait, first_id};
-use mint_cluster::{Registry, Server, say};
+use mint_cluster::{Registry, Server, or_skip, say};
 
 /// Returns SQL for an attacker's function that answers in place of the registry.
 fn answer(schema: &str, argument: &str) -> String {
@@ -20,9 +20,7 @@ const REQUESTS: [&str; 2] = ["jsonb", "text"];
 /// `"$user"` comes first in a search path, and any role that may create in the registry's database can create that schema.
 #[test]
 fn no_other_function_answers_for_the_registry() {
-    let Some(registry) = Registry::start("a false registry") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a false registry"));
     let mut session = registry.connect();
     session.run(
         "CREATE ROLE carol LOGIN; GRANT CREATE ON DATABASE postgres TO carol; GRANT CREATE ON SCHEMA public TO carol",
@@ -40,16 +38,14 @@ fn no_other_function_answers_for_the_registry() {
     let shard: i32 = session.one(&format!("SELECT snowflake_shard({id})"));
     let node: i64 = session.one("SELECT node FROM mint.registry_leases");
     assert_eq!(node, shard.into());
-    ada.connect("postgres").run("SELECT mint.release_leases()");
+    ada.run("SELECT mint.release_leases()");
     assert_untouched(&registry.server, "requesting and releasing");
 }
 
 /// The same for segments: functions, operators and casts on the remote side.
 #[test]
 fn no_other_function_answers_for_the_source_of_a_sequence() {
-    let Some(central) = Registry::start("a false source") else {
-        return;
-    };
+    let central = or_skip!(Registry::start("a false source"));
     let mut session = central.connect();
     session.run(
         "CREATE ROLE carol LOGIN; GRANT CREATE ON DATABASE postgres TO carol;
@@ -68,8 +64,7 @@ fn no_other_function_answers_for_the_source_of_a_sequence() {
     );
     session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
     let ada = central.admit(Server::build("ada"));
-    ada.connect("postgres")
-        .run("SELECT segment_create('orders', step => 1000, source => 'registry', source_sequence => 'public.orders')");
+    ada.run("SELECT segment_create('orders', step => 1000, source => 'registry', source_sequence => 'public.orders')");
     let (first, _) = first_id(&ada, "SELECT segment_next('orders')");
     assert_eq!(first, 5);
     assert_untouched(&central.server, "drawing");

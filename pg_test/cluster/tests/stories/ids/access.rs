@@ -139,16 +139,13 @@ fn monitors_see_the_lanes_and_others_do_not() {
 #[test]
 fn the_node_of_a_server_is_its_superusers_choice() {
     let server = Server::start("node");
-    server.connect("postgres").run("CREATE ROLE app LOGIN");
+    server.run("CREATE ROLE app LOGIN");
     let mut app = server.connect_as("app", "postgres");
     let unset = app.refusal("SELECT snowflake_next_id()");
-    assert!(unset.hint.contains("pg_mint.node"), "{unset}");
-    let refusal = app.refusal("SET pg_mint.node = 9");
-    assert_eq!(refusal.code, "42501", "{refusal}");
+    unset.assert_hint("pg_mint.node");
+    app.refused("SET pg_mint.node = 9", "42501");
 
-    server
-        .connect("postgres")
-        .run("ALTER DATABASE postgres SET pg_mint.node = 9");
+    server.run("ALTER DATABASE postgres SET pg_mint.node = 9");
     let mut app = server.connect_as("app", "postgres");
     assert_eq!(
         app.one::<i32>("SELECT snowflake_shard(snowflake_next_id())"),

@@ -177,7 +177,7 @@ fn a_reservation_does_not_outlive_a_layout() {
         )
     };
     let first: i64 = session.one(&next(30));
-    assert_eq!(session.refusal(&next(2)).code, "2200H");
+    session.refused(&next(2), "2200H");
     let second: i64 = session.one(&next(30));
     assert_eq!(second, first + 1, "not from the reservation");
 }

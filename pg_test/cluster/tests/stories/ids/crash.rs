@@ -65,7 +65,7 @@ fn an_id_is_on_disk_before_it_is_seen() {
         },
     ];
     // Makes the extension durable; the story is about its ids.
-    server.connect("postgres").run("CHECKPOINT");
+    server.run("CHECKPOINT");
     let mut ledger = Ledger::default();
     for _ in 0..count(5, 1) {
         for death in deaths {
@@ -85,7 +85,7 @@ fn an_id_is_on_disk_before_it_is_seen() {
 #[test]
 fn plain_nextval_repeats_what_was_not_committed() {
     let server = Server::build("nextval").conf(LAZY).durable().start();
-    server.connect("postgres").run("CREATE SEQUENCE plain");
+    server.run("CREATE SEQUENCE plain");
     // The WAL writer can flush then, so it is tried several times.
     let repeated = (0..5).any(|_| {
         let mut session = server.connect("postgres");

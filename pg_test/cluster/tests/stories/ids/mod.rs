@@ -20,5 +20,5 @@ use mint_cluster::Refusal;
 fn assert_behind_ceiling(refusal: &Refusal) {
     assert_eq!(refusal.code, "58000", "{refusal}");
     let words = "behind the ceiling of this ";
-    assert!(refusal.message.contains(words), "{refusal}");
+    refusal.assert_message(words);
 }

@@ -44,8 +44,7 @@ fn ids_do_not_repeat_after_a_crash() {
         let [_, issued] = draw_in_both(&server, strategy, |session, round| {
             mint(session, if round == 0 { 70_000 } else { 20 })
         });
-        server.stop_immediate();
-        server.start_again();
+        server.crash();
         let after = mint(&mut server.connect("again"), 70_000);
         assert_unique([&issued, &after]);
     }

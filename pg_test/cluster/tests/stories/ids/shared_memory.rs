@@ -22,9 +22,7 @@ fn race_for_the_first_use(preload: bool) {
         assert_sound(&drawn);
         all.extend(drawn);
         // The lanes outlive the sessions.
-        let next: i64 = server
-            .connect("postgres")
-            .one("SELECT snowflake_next_id(1)");
+        let next: i64 = server.one("SELECT snowflake_next_id(1)");
         let last = all.iter().flatten().max();
         assert!(Some(&next) > last, "{next} after {last:?}");
         all.push(vec![next]);
@@ -62,9 +60,7 @@ fn a_killed_session_repeats_no_id() {
             server.kill9(session.pid);
         }
         all.extend(
-            server
-                .connect("postgres")
-                .column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
+            server.column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
         );
         assert_unique([&all]);
         assert_ascending(&all);
@@ -171,9 +167,8 @@ fn eight_sessions_race_for_the_last_lanes() {
             ))
         });
         assert_unique(&drawn);
-        let lanes: Vec<i64> = server
-            .connect("postgres")
-            .column("SELECT count(*) FROM mint.lanes GROUP BY shard IS NULL ORDER BY 1");
+        let lanes: Vec<i64> =
+            server.column("SELECT count(*) FROM mint.lanes GROUP BY shard IS NULL ORDER BY 1");
         assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one shard");
         server.restart();
     }
@@ -205,7 +200,7 @@ fn a_new_session_joins_the_published_bounds() {
     all.push(joined.one(NEXT));
     assert_eq!(set_back(), 1, "its file");
     other.run("SELECT setval('mint.time_ceiling', 5)");
-    all.push(server.connect("postgres").one(NEXT));
+    all.push(server.one(NEXT));
     assert_eq!(set_back(), 2, "its value");
     let floor: i64 =
         other.one("SELECT setval('mint.time_ceiling', last_value + 1) FROM mint.time_ceiling");

@@ -79,8 +79,7 @@ fn prepared_transactions_keep_their_ids() {
         mint(&mut session, &mut all);
     }
     drop(session);
-    server.stop_immediate();
-    server.start_again();
+    server.crash();
     let mut session = server.connect("postgres");
     mint(&mut session, &mut all);
     session.run("COMMIT PREPARED 'one'");
@@ -106,8 +105,7 @@ fn created_and_used_in_one_transaction(server: &Server) {
     }
     all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)"));
     assert_ascending(&all);
-    server.stop_immediate();
-    server.start_again();
+    server.crash();
     let mut session = server.connect("postgres");
     mint(&mut session, &mut all);
     // The lanes of the server outlive the extension.

@@ -2,7 +2,7 @@
 
 use crate::environment::dumps::{assert_far, assert_registry, fill_far};
 use crate::environment::schema::fill_registry;
-use mint_cluster::{Server, assert_ascending};
+use mint_cluster::{Server, assert_ascending, or_skip};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
@@ -40,12 +40,8 @@ fn a_library_of_another_version_is_kept_out() {
         "SELECT mint.accept_clock()",
         NEXT,
     ] {
-        let refusal = new.refusal(sql);
-        assert_eq!(refusal.code, "55000", "{sql}: {refusal}");
-        assert!(
-            refusal.message.contains("another version of the library"),
-            "{refusal}"
-        );
+        let refusal = new.refused(sql, "55000");
+        refusal.assert_message("another version of the library");
         assert_eq!(refusal.hint, "Restart the server.", "{refusal}");
     }
     // UUIDs have a shared memory of their own, of the same format in both.
@@ -65,11 +61,11 @@ fn a_library_of_another_version_is_kept_out() {
     server.restart();
     let mut new = server.connect("postgres");
     ids.push(new.one(NEXT));
-    ids.push(server.connect("postgres").one(NEXT));
+    ids.push(server.one(NEXT));
     assert_ascending(&ids);
     // Now the memory has the new format, and the old library is refused.
     server.install_library(|_| ());
-    assert_eq!(server.connect("postgres").refusal(NEXT).code, "55000");
+    server.refused(NEXT, "55000");
     assert!(new.one::<i64>(NEXT) > ids[3]);
 }
 
@@ -95,9 +91,7 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     let older: i32 = session.one("SELECT current_setting('server_version_num')::int");
     drop(session);
     server.stop_fast();
-    let Some(newer) = server.upgraded("pg_upgrade", "-1.5") else {
-        return;
-    };
+    let newer = or_skip!(server.upgraded("pg_upgrade", "-1.5"));
     let mut session = newer.connect("postgres");
     assert!(session.one::<i32>("SELECT current_setting('server_version_num')::int") > older);
     session.run("INSERT INTO item (n) SELECT generate_series(1001, 2000)");

@@ -118,8 +118,7 @@ fn a_lowered_max_ahead_is_named() {
     server.until("a reload", || {
         session.one::<String>("SHOW pg_mint.max_ahead") == "1s"
     });
-    let refusal = session.refusal(&next.replace('$', "1"));
-    assert_eq!(refusal.code, "58000", "{refusal}");
+    let refusal = session.refused(&next.replace('$', "1"), "58000");
     assert!(
         refusal.detail.starts_with(
             "The last id is further ahead of the clock than \"pg_mint.max_ahead\" (1 s) allows. The next id is 2"
@@ -157,7 +156,7 @@ fn a_wait_for_the_clock_can_be_ended() {
     let server = Server::build_with_clock("clock wait ended");
     let server = server.alone().start();
     let next = "SELECT snowflake_next_id(7)";
-    assert!(server.connect("postgres").one::<i64>(next) > 0);
+    assert!(server.one::<i64>(next) > 0);
     server.set_clock("-30");
     let patient = || {
         let mut session = server.connect("postgres");

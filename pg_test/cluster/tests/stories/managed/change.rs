@@ -54,7 +54,7 @@ fn there_and_back_without_touching_a_table() {
     fill(&mut session, 1);
     assert_whole(&mut session, 100);
     let shape: String = session.one(SHAPE);
-    assert_eq!(session.refusal(TO).code, "42704", "without the extension");
+    session.refused(TO, "42704");
     session.run("ROLLBACK");
 
     session.run("CREATE EXTENSION pg_mint");
@@ -66,12 +66,7 @@ fn there_and_back_without_touching_a_table() {
         session.one::<bool>("SELECT mint_sql.snowflake_next_id(7) < snowflake_next_id(7) AND mint_sql.snowflake_next_id(7) > (SELECT max(id) FROM item)"),
         "both names have one lane"
     );
-    assert_eq!(
-        session
-            .refusal("SELECT 'nope'::mint_sql.snowflake_layout")
-            .code,
-        "22P02"
-    );
+    session.refused("SELECT 'nope'::mint_sql.snowflake_layout", "22P02");
 
     // Back: the script is psql's, whose \ir is the file.
     let back = FROM.replace("\\ir pg_mint_sql.sql", FILE);
@@ -114,8 +109,7 @@ fn there_and_back_without_touching_a_table() {
         ),
     ] {
         session.run(made);
-        let refusal = session.refusal(&back);
-        assert_eq!(refusal.code, "0A000", "{refusal}");
+        let refusal = session.refused(&back, "0A000");
         assert!(
             refusal.message.replace("public.", "").contains(words),
             "{refusal}"
@@ -167,8 +161,7 @@ fn nothing_of_other_roles_is_called() {
     install(&mut owner);
     let mut session = server.connect("hers");
     session.run("CREATE EXTENSION pg_mint");
-    let refusal = session.refusal(TO);
-    assert_eq!(refusal.code, "42501", "{refusal}");
+    session.refused(TO, "42501");
     session.run("ROLLBACK");
     owner.run(TO);
     assert!(owner.one::<i64>("SELECT mint_sql.snowflake_next_id(7)") > 0);
@@ -211,7 +204,7 @@ fn sessions_that_draw_meanwhile_repeat_nothing() {
         &[draws(7, 8), draws(8, 7), draws(7, 8), draws(8, 7)],
         || {
             std::thread::sleep(std::time::Duration::from_millis(300));
-            server.connect("postgres").run(TO);
+            server.run(TO);
             std::thread::sleep(std::time::Duration::from_millis(300));
         },
     );
@@ -320,8 +313,7 @@ fn the_file_is_not_run_over_calls_of_the_extension() {
     let server = prepared("managed: file over calls");
     let mut owner = server.connect("postgres");
     owner.run(TO);
-    let refusal = owner.refusal(&format!("BEGIN; {FILE} COMMIT"));
-    assert_eq!(refusal.code, "55000", "{refusal}");
+    owner.refused(&format!("BEGIN; {FILE} COMMIT"), "55000");
     owner.run("ROLLBACK");
     assert!(
         owner.one::<bool>(&format!("SELECT ({NEXT}) < snowflake_next_id(7)")),

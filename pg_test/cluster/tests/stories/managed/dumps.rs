@@ -45,13 +45,13 @@ fn a_dump_without_privileges_lets_nobody_move_shards() {
         "SELECT mint_sql.raise_floor('mint_sql.instagram_7', 'mint_sql.instagram_7_floor', 'mint_sql.instagram_7_ceiling', mint_sql.layout_fields('instagram'), 1000)".to_owned(),
     ];
     for attack in &moves {
-        assert_eq!(app.refusal(attack).code, "42501", "{attack}");
+        app.refused(attack, "42501");
     }
     // The owner neither, until the file has been run again.
     assert_eq!(copy.refusal(&moves[0]).code, "42501");
     copy.run(&format!("BEGIN; {FILE} COMMIT"));
     for attack in &moves {
-        assert_eq!(app.refusal(attack).code, "42501", "{attack}");
+        app.refused(attack, "42501");
     }
     copy.run(&moves[0]);
     assert_ascending(&[last, app.one(NEXT)]);
@@ -135,7 +135,6 @@ fn collations_change_nothing() {
             "22P02",
         ),
     ] {
-        let refusal = owner.refusal(call);
-        assert_eq!(refusal.code, code, "{call}: {refusal}");
+        owner.refused(call, code);
     }
 }

@@ -24,9 +24,7 @@ fn sessions_at_once_draw_unique_ascending_ids() {
     let many = count(20_000, 2_000);
     for layout in layouts {
         if layout != "instagram" {
-            server
-                .connect("postgres")
-                .run(&format!("SELECT mint_sql.shard_create(7, '{layout}')"));
+            server.run(&format!("SELECT mint_sql.shard_create(7, '{layout}')"));
         }
         let lists = draw_at_once(&server, "postgres", 8, |session, number| {
             let many = if layout == "instagram" {
@@ -56,8 +54,7 @@ fn what_cannot_be_generated_is_refused() {
     let mut session = server.connect("postgres");
     install(&mut session);
     let mut refused = |sql: &str, code: &str, words: &str| {
-        let refusal = session.refusal(sql);
-        assert_eq!(refusal.code, code, "{sql}: {refusal}");
+        let refusal = session.refused(sql, code);
         assert!(refusal.to_string().contains(words), "{sql}: {refusal}");
     };
     refused(
@@ -103,8 +100,7 @@ fn what_cannot_be_generated_is_refused() {
     session.run("ROLLBACK");
     let mut session = server.connect("postgres");
     session.run("SELECT mint_sql.shard_create(7, 'baidu')");
-    let refusal = session.refusal("SELECT mint_sql.snowflake_next_id(7, 'baidu')");
-    assert_eq!(refusal.code, "2200H", "{refusal}");
+    session.refused("SELECT mint_sql.snowflake_next_id(7, 'baidu')", "2200H");
 }
 
 /// A session that is killed, terminated or canceled while it moves a shard holds back nobody.
@@ -131,11 +127,9 @@ fn a_session_that_ends_in_a_move_holds_back_nobody() {
     let (ids, refusals) = split(records);
     assert_sound(&ids);
     assert!(!refusals.is_empty(), "no session was disturbed");
-    let left: i64 = server
-        .connect("postgres")
-        .one("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+    let left: i64 = server.one("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
     assert_eq!(left, 0, "locks are left");
-    server.connect("postgres").one::<i64>(NEXT);
+    server.one::<i64>(NEXT);
 }
 
 /// The machine fails again and again, and its clock is an hour back afterwards: no committed id is drawn again.
@@ -145,9 +139,7 @@ fn no_crash_repeats_a_committed_id() {
         .durable()
         .start();
     install(&mut server.connect("postgres"));
-    server
-        .connect("postgres")
-        .run("CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY)");
+    server.run("CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY)");
     let mut all: Vec<i64> = Vec::new();
     for (round, clock) in ["-1", "+0", "-1.5", "+1", "-0.5"].into_iter().enumerate() {
         let records = while_minting(&server, 4, KEEP, || {
@@ -183,19 +175,11 @@ fn no_crash_repeats_a_committed_id() {
     );
     // A day back: nothing is drawn, rather than again.
     server.set_clock("-86400");
-    let refusal = session.refusal(KEEP);
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(
-        refusal
-            .message
-            .contains("behind the last id of lane (layout \"instagram\", shard 7)"),
-        "{refusal}"
-    );
-    server.cut_power();
-    server.start_again();
+    let refusal = session.refused(KEEP, "58000");
+    refusal.assert_message("behind the last id of lane (layout \"instagram\", shard 7)");
+    server.lose_power();
     let mut session = server.connect("postgres");
-    let refusal = session.refusal(KEEP);
-    assert_eq!(refusal.code, "58000", "{refusal}");
+    session.refused(KEEP, "58000");
     server.set_clock("+0");
     assert!(session.one::<i64>(KEEP) > *kept.last().expect("ids were kept"));
     say(format!("{} committed ids through 5 crashes", kept.len()));
@@ -218,8 +202,7 @@ fn clocks_that_jump_repeat_nothing() {
         "ids do not follow the clock"
     );
     server.set_clock("+0");
-    let refusal = session.refusal(NEXT);
-    assert_eq!(refusal.code, "58000", "{refusal}");
+    session.refused(NEXT, "58000");
 
     // Six seconds ahead is a wait of four.
     const OTHER: &str = "SELECT mint_sql.snowflake_next_id(8)";
@@ -228,7 +211,7 @@ fn clocks_that_jump_repeat_nothing() {
     let last: i64 = session.one(OTHER);
     server.set_clock("+0");
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| server.connect("postgres").refusal(OTHER));
+        let waiting = scope.spawn(|| server.refusal(OTHER));
         sleep(Duration::from_millis(1_200));
         server.set_clock("-3600");
         sleep(Duration::from_millis(2_500));
@@ -239,8 +222,7 @@ fn clocks_that_jump_repeat_nothing() {
         let refusal = waiting.join().expect("the wait ended");
         assert_eq!(refusal.code, "57014", "{refusal}");
     });
-    let refusal = session.refusal(OTHER);
-    assert_eq!(refusal.code, "58000", "{refusal}");
+    session.refused(OTHER, "58000");
     server.set_clock("+7");
     assert_ascending(&[last, session.one(OTHER)]);
 }
@@ -290,7 +272,7 @@ fn a_promoted_standby_continues_above_its_rows() {
     );
     server.wait_for(&standby);
     let mut there = standby.connect("postgres");
-    assert_eq!(there.refusal(NEXT).code, "25006");
+    there.refused(NEXT, "25006");
     server.stop_immediate();
     standby.promote();
     let highest: i64 = there.one("SELECT max(id) FROM kept");

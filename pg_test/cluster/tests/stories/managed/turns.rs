@@ -66,10 +66,10 @@ fn the_wait_for_a_turn_is_one_for_a_lock() {
         waiting.run(&format!(
             "SET statement_timeout = '9s'; SET {setting} = '300ms'"
         ));
-        assert_eq!(waiting.refusal(&call).code, code);
+        waiting.refused(&call, code);
     }
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| server.connect("postgres").one::<i64>(&call));
+        let waiting = scope.spawn(|| server.one::<i64>(&call));
         while !holder.one::<bool>(WAITS) {}
         holder.run("SELECT pg_advisory_unlock_all()");
         assert!(waiting.join().expect("a session") > 0);

@@ -1,6 +1,5 @@
 //! Alarms that a role without privileges would like to raise, or to hide.
 
-use super::{assert_status, status};
 use mint_cluster::{Server, Session};
 use std::time::{Duration, Instant};
 
@@ -49,18 +48,8 @@ fn a_role_without_privileges_makes_nothing_critical() {
     }
     assert_eq!(critical(&mut session), Vec::<String>::new());
     // Of whom the lanes are.
-    assert_status(
-        &mut session,
-        "memory",
-        "warning",
-        "Layout \"time:41 shard:14 seq:8",
-    );
-    assert_status(
-        &mut session,
-        "layouts",
-        "warning",
-        "No default of this database has layout",
-    );
+    session.assert_health("memory is warning: Layout \"time:41 shard:14 seq:8");
+    session.assert_health("layouts is warning: No default of this database has layout");
 }
 
 /// A default is of a role with the privilege to create a table, so an end of its layout is critical. A shared lane is not, as any
@@ -77,32 +66,19 @@ fn what_a_default_needs_is_not_hidden() {
         "DO $do$ BEGIN EXECUTE format('CREATE TABLE shop.old (id bigint DEFAULT snowflake_next_id(1, %L))', {}); END $do$",
         "format('time:22 shard:9 seq:12 unit:1s epoch:%s', to_char((now() - interval '40 days') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
     ));
-    assert_status(
-        &mut session,
-        "layouts",
-        "critical",
-        "column \"id\" of table shop.old",
-    );
-    assert_eq!(status(&mut session, "memory"), "ok");
+    session.assert_health("layouts is critical: column \"id\" of table shop.old");
+    session.assert_health("memory is ok");
     let mut eve = server.connect_as("eve", "postgres");
     eve.run(SHORT_LAYOUT);
     eve.run(ALL_LANES);
     // The view's copies end sooner, and hide nothing.
-    assert_status(
-        &mut session,
-        "layouts",
-        "critical",
-        "column \"id\" of table shop.old",
-    );
-    assert_status(
-        &mut session,
-        "memory",
-        "warning",
-        "column \"id\" of table shop.item of role \"owner\" shares a lane",
+    session.assert_health("layouts is critical: column \"id\" of table shop.old");
+    session.assert_health(
+        "memory is warning: column \"id\" of table shop.item of role \"owner\" shares a lane",
     );
     session.run("ALTER TABLE shop.item ALTER id DROP DEFAULT; DROP TABLE shop.old");
     for check in ["memory", "layouts"] {
-        assert_eq!(status(&mut session, check), "warning", "{check}");
+        assert_eq!(session.health(check), "warning", "{check}");
     }
 }
 
@@ -119,28 +95,11 @@ fn sequences_of_others_hide_nothing() {
             "CREATE SEQUENCE {name} MAXVALUE 3; SELECT segment_next('{name}') FROM generate_series(1, 3)"
         ));
     }
-    assert_status(
-        &mut session,
-        "sequences",
-        "warning",
-        "Sequence \"invoices\" of role \"postgres\"",
-    );
-    assert_status(
-        &mut session,
-        "sequences",
-        "warning",
-        "of role \"eve\" has used 100 percent",
-    );
-    assert_status(
-        &mut session, "sequences", "warning", "and 19 more of this role",
-    );
+    session.assert_health("sequences is warning: Sequence \"invoices\" of role \"postgres\"");
+    session.assert_health("sequences is warning: of role \"eve\" has used 100 percent");
+    session.assert_health("sequences is warning: and 19 more of this role");
     session.run("SELECT count(segment_next('invoices')) FROM generate_series(1, 3000)");
-    assert_status(
-        &mut session,
-        "sequences",
-        "critical",
-        "Sequence \"invoices\" of role \"postgres\"",
-    );
+    session.assert_health("sequences is critical: Sequence \"invoices\" of role \"postgres\"");
 }
 
 /// The owner of a database may write its ceiling: a dump is restored so.
@@ -159,12 +118,12 @@ fn a_ceiling_of_another_database_is_a_warning() {
         eve.refusal("SELECT snowflake_next_id(5)");
         for named in &["eve1", "eve2"][..=place] {
             let words = format!("database \"{named}\"");
-            assert_status(&mut session, "clock", "warning", &words);
+            session.assert_health(&format!("clock is warning: {words}"));
         }
         // Where no ids can be generated.
         let mut own = server.connect(database);
         let words = format!("database \"{database}\"");
-        assert_status(&mut own, "clock", "critical", &words);
+        own.assert_health(&format!("clock is critical: {words}"));
     }
     assert_eq!(critical(&mut session), Vec::<String>::new());
 }
@@ -194,21 +153,11 @@ fn defaults_of_others_hide_nothing() {
             "CREATE TABLE eve.old{number} (\"a\nb\" bigint DEFAULT snowflake_next_id(1, '{ended}'))"
         ));
     }
-    assert_status(
-        &mut session,
-        "layouts",
-        "critical",
-        "table shop.item of role \"postgres\"",
+    session.assert_health("layouts is critical: table shop.item of role \"postgres\"");
+    session.assert_health(
+        "layouts is critical: column \"a\\nb\" of table eve.old4 of role \"eve\" has layout",
     );
-    assert_status(
-        &mut session,
-        "layouts",
-        "critical",
-        "column \"a\\nb\" of table eve.old4 of role \"eve\" has layout",
-    );
-    assert_status(
-        &mut session, "layouts", "critical", "and 4 more of this role",
-    );
+    session.assert_health("layouts is critical: and 4 more of this role");
     // As large as a default that is read can be.
     eve.run(
         "DO $$ BEGIN
@@ -220,15 +169,10 @@ fn defaults_of_others_hide_nothing() {
          END $$",
     );
     let begun = Instant::now();
-    assert_status(
-        &mut session,
-        "layouts",
-        "critical",
-        "column defaults were not read",
-    );
+    session.assert_health("layouts is critical: column defaults were not read");
     let (spent, most) = (begun.elapsed(), Duration::from_secs(3));
     assert!(spent < most, "{spent:?}");
-    assert_status(&mut session, "layouts", "critical", "table shop.item");
+    session.assert_health("layouts is critical: table shop.item");
     let lines: Vec<String> =
         session.column("SELECT detail FROM mint.health() WHERE detail ~ '[[:cntrl:]]'");
     assert_eq!(lines, Vec::<String>::new());

@@ -1,6 +1,5 @@
 //! `mint.health()` while no id can be generated: the file with the ceiling of the server cannot be read or written.
 
-use super::{assert_status, status};
 use mint_cluster::{Server, Session};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -21,12 +20,11 @@ fn assert_told(server: &Server, code: &str, words: &str, remedy: &str) {
     for database in ["postgres", "other"] {
         let mut session = server.connect(database);
         for told in [words, remedy] {
-            assert_status(&mut session, "ceiling", "critical", told);
+            session.assert_health(&format!("ceiling is critical: {told}"));
         }
-        let refusal = session.refusal(NEXT);
-        assert_eq!(refusal.code, code, "{refusal}");
-        assert!(refusal.message.contains(words), "{refusal}");
-        assert!(refusal.hint.contains(remedy), "{refusal}");
+        let refusal = session.refused(NEXT, code);
+        refusal.assert_message(words);
+        refusal.assert_hint(remedy);
         assert!(!refusal.message.contains("os error"), "{refusal}");
         let detail: String =
             session.one("SELECT detail FROM mint.health() WHERE check_name = 'ceiling'");
@@ -39,7 +37,7 @@ fn start(name: &str) -> (Server, Session) {
     server.create_database("other");
     let mut session = server.connect("postgres");
     session.run(NEXT);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
     (server, session)
 }
 
@@ -56,7 +54,7 @@ fn a_damaged_file_is_noticed() {
     fs::remove_file(&file).expect("the file can be removed");
     let mut session = server.connect("postgres");
     session.run(NEXT);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
 }
 
 #[test]
@@ -70,7 +68,7 @@ fn a_file_that_cannot_be_read_is_noticed() {
     permit(&server.file(FILE), 0o600);
     let mut session = server.connect("postgres");
     session.run(NEXT);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
 }
 
 /// The check tells it before the first call fails.
@@ -79,7 +77,7 @@ fn a_file_that_cannot_be_written_is_noticed() {
     let (server, mut session) = start("unwritable file");
     permit(&server.file(FILE), 0o444);
     let words = "could not write file \"pg_mint.ceiling\": Permission denied";
-    assert_status(&mut session, "ceiling", "critical", words);
+    session.assert_health(&format!("ceiling is critical: {words}"));
     server.until("a refusal", || {
         let calls = ["postgres", "other"].map(|name| server.connect(name).try_run(NEXT));
         calls.iter().all(Result::is_err)
@@ -89,7 +87,7 @@ fn a_file_that_cannot_be_written_is_noticed() {
     assert_told(&server, "42501", words, "read and write the file");
     permit(&server.file(FILE), 0o600);
     session.run(NEXT);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
 }
 
 /// The first id of a server makes the file, where a later one needs no room. What is written to the device fails as on a full disk.
@@ -101,10 +99,10 @@ fn a_disk_that_is_full_at_the_first_id_is_noticed() {
     assert!(!file.exists());
     symlink("/dev/full", &new).expect("a link to the device");
     let mut session = server.connect("postgres");
-    assert_eq!(session.refusal(NEXT).code, "53100");
+    session.refused(NEXT, "53100");
     let words = "could not write file \"pg_mint.ceiling\": No space left on device";
     assert_told(&server, "53100", words, "Free space");
     fs::remove_file(&new).expect("the link can be removed");
     session.run(NEXT);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
 }

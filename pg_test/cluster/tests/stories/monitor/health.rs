@@ -1,6 +1,5 @@
 //! `mint.health()`: each check notices what it is for.
 
-use super::{assert_status, status};
 use mint_cluster::{Server, Session, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -86,47 +85,33 @@ fn it_waits_for_no_lock() {
     );
     let mut other = server.connect("postgres");
     other.run("SET statement_timeout = '2s'");
-    assert_status(
-        &mut other,
-        "ceiling",
-        "ok",
-        "is locked by another transaction",
-    );
-    assert_status(&mut other, "versions", "ok", "catalogs are locked");
+    other.assert_health("ceiling is ok: is locked by another transaction");
+    other.assert_health("versions is ok: catalogs are locked");
     other.run("SELECT * FROM mint.stats");
     session.run("ROLLBACK");
-    assert_eq!(status(&mut other, "ceiling"), "ok");
-    assert_status(&mut other, "versions", "ok", "The library has version");
+    other.assert_health("ceiling is ok");
+    other.assert_health("versions is ok: The library has version");
 }
 
 #[test]
 fn a_clock_that_is_behind_is_noticed() {
     let server = Server::start_with_clock("clock behind");
-    server
-        .connect("postgres")
-        .run("SELECT snowflake_next_id(5)");
+    server.run("SELECT snowflake_next_id(5)");
     let mut session = server.connect("postgres");
-    assert_status(&mut session, "clock", "ok", "");
+    session.assert_health("clock is ok");
     server.set_clock("-5");
-    assert_status(&mut session, "clock", "warning", "shard 5");
+    session.assert_health("clock is warning: shard 5");
     server.set_clock("-60");
-    assert_status(&mut session, "clock", "critical", "shard 5");
+    session.assert_health("clock is critical: shard 5");
     server.stop_fast();
     server.start_again();
     // Nothing is in memory: the page says it.
     let mut session = server.connect("postgres");
-    assert_status(
-        &mut session, "clock", "critical", "the ceiling of this database",
-    );
+    session.assert_health("clock is critical: the ceiling of this database");
     session.refusal("SELECT snowflake_next_id(5)");
-    assert_status(
-        &mut session,
-        "clock",
-        "critical",
-        "the ceiling of database \"postgres\"",
-    );
+    session.assert_health("clock is critical: the ceiling of database \"postgres\"");
     server.set_clock("+0");
-    assert_status(&mut session, "clock", "ok", "");
+    session.assert_health("clock is ok");
 }
 
 /// Calls fail until the jump is confirmed or corrected, and so long it is critical, also in a database that has issued nothing.
@@ -135,22 +120,20 @@ fn a_clock_that_jumped_forward_is_noticed() {
     let server = Server::start_with_clock("clock forward");
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
     server.set_clock("+1800");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
     session.run("SELECT snowflake_next_id(5)");
     server.set_clock("+3d");
-    assert_status(
-        &mut session, "clock", "critical", "jumped forward by 3 days",
-    );
-    assert_eq!(session.refusal("SELECT snowflake_next_id(5)").code, "58000");
-    assert_status(&mut session, "clock", "critical", "mint.accept_clock()");
+    session.assert_health("clock is critical: jumped forward by 3 days");
+    session.refused("SELECT snowflake_next_id(5)", "58000");
+    session.assert_health("clock is critical: mint.accept_clock()");
     server.set_clock("+1800");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
     session.run("SELECT snowflake_next_id(5)");
     server.set_clock("+3d");
     session.run("SELECT mint.accept_clock(), snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
 }
 
 /// A lane that the clock or a ceiling has left far ahead needs no more shards.
@@ -160,12 +143,12 @@ fn a_clock_that_is_behind_is_not_a_lack_of_capacity() {
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
     server.set_clock("-60");
-    assert_status(&mut session, "clock", "critical", "shard 5");
-    assert_status(&mut session, "clock", "critical", "Correct the clock");
+    session.assert_health("clock is critical: shard 5");
+    session.assert_health("clock is critical: Correct the clock");
     server.set_clock("+0");
     session
         .run("SELECT mint.reset_ceiling(now() + interval '1 second'); SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
 }
 
 /// The defaults tell that a node is needed.
@@ -179,27 +162,26 @@ fn a_node_that_defaults_need_is_noticed() {
              alone bigint DEFAULT snowflake_next('time:53 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z'))",
     );
     session.run("INSERT INTO passed DEFAULT VALUES");
-    assert_eq!(status(&mut session, "node"), "ok");
+    session.assert_health("node is ok");
     for default in ["snowflake_next_id()", "snowflake_next('twitter')"] {
         session.run(&format!("CREATE TABLE item (id bigint DEFAULT {default})"));
-        let refusal = session.refusal("INSERT INTO item DEFAULT VALUES");
-        assert_eq!(refusal.code, "55000", "{default}: {refusal}");
-        assert_status(&mut session, "node", "critical", "table public.item");
-        assert_status(&mut session, "node", "critical", "pg_reload_conf()");
+        session.refused("INSERT INTO item DEFAULT VALUES", "55000");
+        session.assert_health("node is critical: table public.item");
+        session.assert_health("node is critical: pg_reload_conf()");
         session.run("SET pg_mint.node = 7");
         session.run("INSERT INTO item DEFAULT VALUES");
-        assert_eq!(status(&mut session, "node"), "ok");
+        session.assert_health("node is ok");
         session.run("RESET pg_mint.node; DROP TABLE item");
-        assert_eq!(status(&mut session, "node"), "ok");
+        session.assert_health("node is ok");
     }
     // Sessions of another role have one.
     session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id()); CREATE ROLE app");
     assert!(session.one::<bool>(HERE));
     session.run("ALTER ROLE app SET pg_mint.node = 7");
-    assert_status(&mut session, "node", "warning", "is not set");
+    session.assert_health("node is warning: is not set");
     session.run("ALTER ROLE app RESET pg_mint.node");
     session.set_for_server("pg_mint.node", "7");
-    server.until("a node", || status(&mut session, "node") == "ok");
+    server.until("a node", || session.health("node") == "ok");
 }
 
 #[test]
@@ -207,39 +189,39 @@ fn a_ceiling_that_was_set_back_is_noticed() {
     let server = Server::start("ceiling set back");
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
     session.run("SELECT setval('mint.time_ceiling', 1000000)");
-    assert_status(&mut session, "ceiling", "critical", "1970-01-01T00:00:01Z");
+    session.assert_health("ceiling is critical: 1970-01-01T00:00:01Z");
     // As the hint says.
     sleep(Duration::from_millis(600));
     session.run("SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
 }
 
 #[test]
 fn lanes_near_capacity_and_layouts_that_end_are_noticed() {
     let server = Server::start("near capacity");
     let mut session = server.connect("postgres");
-    assert_eq!(status(&mut session, "clock"), "ok");
+    session.assert_health("clock is ok");
     // 100 ms of Sonyflake hold 2,560 ids.
     session.run("SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 60000)");
-    assert_status(&mut session, "clock", "warning", "shard 3");
-    assert_status(&mut session, "clock", "warning", "Use more shards");
-    assert_eq!(status(&mut session, "layouts"), "ok");
+    session.assert_health("clock is warning: shard 3");
+    session.assert_health("clock is warning: Use more shards");
+    session.assert_health("layouts is ok");
     // 2^25 and 2^21 seconds from now on: 388 days, of which some are past, and 24. Any role may generate such ids; what is of a
     // default is critical.
-    for (bits, past, expected) in [(25, "40 days", "warning"), (21, "1 day", "warning")] {
+    for (bits, past) in [(25, "40 days"), (21, "1 day")] {
         let epoch: String = session.one(&format!(
             "SELECT to_char((now() - interval '{past}') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
         ));
         let layout = format!("time:{bits} shard:10 seq:12 unit:1s epoch:{epoch}");
         session.run(&format!("SELECT snowflake_next_id(1, '{layout}')"));
-        assert_status(&mut session, "layouts", expected, &format!("time:{bits}"));
+        session.assert_health(&format!("layouts is warning: time:{bits}"));
         if bits == 21 {
             session.run(&format!(
                 "CREATE TABLE ending (id bigint DEFAULT snowflake_next_id(1, '{layout}'))"
             ));
-            assert_status(&mut session, "layouts", "critical", "table public.ending");
+            session.assert_health("layouts is critical: table public.ending");
         }
     }
 }
@@ -251,19 +233,19 @@ fn tables_that_are_nearly_full_are_noticed() {
         .start();
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(g) FROM generate_series(1, 12) g");
-    assert_eq!(status(&mut session, "memory"), "ok");
+    session.assert_health("memory is ok");
     session.run("SELECT snowflake_next_id(13)");
-    assert_status(&mut session, "memory", "warning", "13 of 16 lanes");
+    session.assert_health("memory is warning: 13 of 16 lanes");
     session.run("SELECT snowflake_next_id(g) FROM generate_series(1, 16) g");
-    assert_status(&mut session, "memory", "warning", "16 of 16 lanes");
+    session.assert_health("memory is warning: 16 of 16 lanes");
     session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(16))");
-    assert_eq!(status(&mut session, "memory"), "warning");
+    session.assert_health("memory is warning");
     session.run("CREATE TABLE late (id bigint DEFAULT snowflake_next_id(17))");
-    assert_status(&mut session, "memory", "warning", "table public.late");
+    session.assert_health("memory is warning: table public.late");
     session.run("SELECT segment_create('s' || g) FROM generate_series(1, 13) g; SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 13) g");
-    assert_status(&mut session, "memory", "warning", "13 of 16 segments");
+    session.assert_health("memory is warning: 13 of 16 segments");
     session.run("SELECT user_sequence_create('f', 64); SELECT count(user_sequence_next('f', g)) FROM generate_series(1, 10000) g");
-    assert_status(&mut session, "memory", "warning", "64 of 64 sections");
+    session.assert_health("memory is warning: 64 of 64 sections");
     let detail: String =
         session.one("SELECT detail FROM mint.health() WHERE check_name = 'memory'");
     for table in ["users", "ceilings", "leases"] {
@@ -278,19 +260,19 @@ fn a_sequence_near_its_end_is_noticed() {
     session.run("CREATE SEQUENCE s MAXVALUE 40000; CREATE SEQUENCE again MAXVALUE 10 CYCLE");
     session.run("SELECT count(segment_next('again')) FROM generate_series(1, 25)");
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 20000)");
-    assert_eq!(status(&mut session, "sequences"), "ok");
+    session.assert_health("sequences is ok");
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 16800)");
-    assert_status(&mut session, "sequences", "warning", "Sequence \"s\"");
+    session.assert_health("sequences is warning: Sequence \"s\"");
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 3200)");
-    assert_status(&mut session, "sequences", "critical", "Sequence \"s\"");
+    session.assert_health("sequences is critical: Sequence \"s\"");
     // As the hint says.
     session.run("ALTER SEQUENCE s MAXVALUE 1000000; SELECT segment_next('s')");
-    assert_eq!(status(&mut session, "sequences"), "ok");
+    session.assert_health("sequences is ok");
     session.run("CREATE SEQUENCE t MAXVALUE 40000");
     session.run("SELECT count(segment_next('t')) FROM generate_series(1, 40000)");
-    assert_status(&mut session, "sequences", "critical", "Sequence \"t\"");
+    session.assert_health("sequences is critical: Sequence \"t\"");
     session.run("DROP SEQUENCE t");
-    assert_eq!(status(&mut session, "sequences"), "ok");
+    session.assert_health("sequences is ok");
 }
 
 #[test]
@@ -298,22 +280,22 @@ fn settings_that_wait_for_a_restart_are_noticed() {
     let server = Server::start("waiting settings");
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "settings"), "ok");
+    session.assert_health("settings is ok");
     session.set_for_server("pg_mint.max_lanes", "64");
-    assert_status(&mut session, "settings", "warning", "\"pg_mint.max_lanes\"");
+    session.assert_health("settings is warning: \"pg_mint.max_lanes\"");
     server.restart();
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
-    assert_eq!(status(&mut session, "settings"), "ok");
+    session.assert_health("settings is ok");
 }
 
 #[test]
 fn versions_that_differ_are_noticed() {
     let server = Server::start("versions");
     let mut session = server.connect("postgres");
-    assert_eq!(status(&mut session, "versions"), "ok");
+    session.assert_health("versions is ok");
     session.run("UPDATE pg_extension SET extversion = '0.0.9' WHERE extname = 'pg_mint'");
-    assert_status(&mut session, "versions", "warning", "0.0.9");
+    session.assert_health("versions is warning: 0.0.9");
     session.run("UPDATE pg_extension SET extversion = mint.version() WHERE extname = 'pg_mint'");
     // A library with another form of the ceilings, of ObjectIDs or of the lanes, beside memory of this one.
     session.run("SELECT snowflake_next_id(5), objectid()");
@@ -328,12 +310,7 @@ fn versions_that_differ_are_noticed() {
             library[places[0] + 8] += 1;
         });
         let mut newer = server.connect("postgres");
-        assert_status(
-            &mut newer,
-            "versions",
-            "critical",
-            "another version of the library",
-        );
+        newer.assert_health("versions is critical: another version of the library");
         let refusal = newer.refusal("SELECT snowflake_next_id(5), objectid()");
         assert_eq!(refusal.code, "55000");
     }

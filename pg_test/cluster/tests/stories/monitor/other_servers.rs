@@ -1,8 +1,7 @@
 //! `mint.health()` beside other servers: standbys, replication, and a registry that is away.
 
-use super::{assert_status, status};
 use mint_cluster::registry::members::{first_id, refused_for, request};
-use mint_cluster::{Registry, Server};
+use mint_cluster::{Registry, Server, or_skip};
 use std::time::{Duration, Instant};
 
 /// A number that is right raises no alarm beside standbys and subscriptions; what tells of equal ids does.
@@ -19,7 +18,7 @@ fn a_node_is_judged_by_evidence() {
     let mut on_standby = standby.connect("postgres");
     on_standby.run("SET transaction_read_only = on");
     for check in ["node", "ceiling", "clock"] {
-        assert_eq!(status(&mut on_standby, check), "ok", "{check}");
+        assert_eq!(on_standby.health(check), "ok", "{check}");
     }
     on_standby.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes");
     let all: i64 = on_standby.one("SELECT count(*) FROM mint.health()");
@@ -30,12 +29,12 @@ fn a_node_is_judged_by_evidence() {
             if from.name() == other.name() { "s" } else { "s2" },
             from.socket().display()
         ));
-        assert_status(session, "node", "ok", "Node 5 is fixed.");
+        session.assert_health("node is ok: Node 5 is fixed.");
     }
     session.run("ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id(5)");
-    assert_status(&mut session, "node", "warning", "passes shard 5");
+    session.assert_health("node is warning: passes shard 5");
     session.run("ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id()");
-    assert_eq!(status(&mut session, "node"), "ok");
+    session.assert_health("node is ok");
     there.run("ALTER SUBSCRIPTION s2 DISABLE; INSERT INTO t VALUES (7)");
     server.until("a row of the other side", || {
         session.one::<i64>("SELECT count(*) FROM t") == 1
@@ -43,10 +42,10 @@ fn a_node_is_judged_by_evidence() {
     session.run("ALTER SUBSCRIPTION s DISABLE; INSERT INTO t VALUES (8)");
     there.run("INSERT INTO t VALUES (8)");
     session.run("ALTER SUBSCRIPTION s ENABLE");
-    server.until("a conflict", || status(&mut session, "node") == "warning");
-    assert_status(&mut session, "node", "warning", "could not apply rows");
+    server.until("a conflict", || session.health("node") == "warning");
+    session.assert_health("node is warning: could not apply rows");
     session.run("ALTER SUBSCRIPTION s DISABLE; SELECT pg_stat_reset_subscription_stats(NULL)");
-    server.until("the count is zero", || status(&mut session, "node") == "ok");
+    server.until("the count is zero", || session.health("node") == "ok");
     session.run("ALTER SYSTEM SET pg_mint.node = 5000");
     session.run("SELECT pg_reload_conf()");
     server.until("a number of the ring", || {
@@ -55,7 +54,7 @@ fn a_node_is_judged_by_evidence() {
             .one::<String>(select)
             .contains("a registry could lease it")
     });
-    assert_eq!(status(&mut session, "node"), "ok");
+    session.assert_health("node is ok");
 }
 
 /// The check tells it before the first member asks for a node, too.
@@ -67,7 +66,7 @@ fn the_wait_of_a_registry_is_noticed() {
     session.run("SELECT mint.registry_create()");
     assert!(request(&mut session, 13, r#"{"grant": 1}"#).contains("wait"));
     session.run("BEGIN READ ONLY");
-    assert_status(&mut session, "registry", "ok", GRANTS_NONE);
+    session.assert_health(&format!("registry is ok: {GRANTS_NONE}"));
     session.run("COMMIT");
     server.create_database("other");
     let mut other = server.connect("other");
@@ -78,19 +77,17 @@ fn the_wait_of_a_registry_is_noticed() {
 
 #[test]
 fn a_registry_that_is_away_is_noticed_without_asking_it() {
-    let Some(registry) = Registry::start("away") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("away"));
     let member = registry.auto("member");
     let mut session = member.connect("postgres");
-    assert_status(&mut session, "registry", "ok", "No session has needed");
+    session.assert_health("registry is ok: No session has needed");
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
     for check in ["registry", "workers"] {
-        assert_eq!(status(&mut session, check), "ok", "{check}");
+        assert_eq!(session.health(check), "ok", "{check}");
     }
     let frozen = registry.server.freeze();
     for worse in ["warning", "critical"] {
-        member.until(worse, || status(&mut session, "registry") == worse);
+        member.until(worse, || session.health("registry") == worse);
     }
     let begun = Instant::now();
     session.run("SELECT * FROM mint.health()");
@@ -100,9 +97,7 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
         begun.elapsed()
     );
     drop(frozen);
-    member.until("a renewed lease", || {
-        status(&mut session, "registry") == "ok"
-    });
+    member.until("a renewed lease", || session.health("registry") == "ok");
 }
 
 /// Any role may ask for a node of any width. What no column needs is a warning.
@@ -110,9 +105,7 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
 fn a_lease_that_no_column_needs_is_a_warning() {
     const NARROW: &str =
         "SELECT snowflake_next('time:41 shard:8 seq:14 unit:1ms epoch:2020-01-01T00:00:00Z')";
-    let Some(registry) = Registry::start("leases of others") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("leases of others"));
     registry.connect().run(
         "INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
          SELECT 8, n, 'kept', 'infinity' FROM generate_series(128, 255) AS n",
@@ -124,32 +117,30 @@ fn a_lease_that_no_column_needs_is_a_warning() {
     let mut eve = member.connect_as("eve", "postgres");
     eve.refusal(NARROW);
     refused_for(&member, NARROW, "one of the 128 nodes");
-    assert_status(&mut session, "registry", "warning", "8 bits");
+    session.assert_health("registry is warning: 8 bits");
     session.run(&format!(
         "CREATE TABLE item (id bigint DEFAULT ({}))",
         NARROW.trim_start_matches("SELECT ")
     ));
-    assert_status(&mut session, "registry", "critical", "one of the 128 nodes");
+    session.assert_health("registry is critical: one of the 128 nodes");
     session.run("DROP TABLE item");
     registry
         .connect()
         .run("UPDATE mint.registry_leases SET lease_until = '-infinity', lease_from = '-infinity'  WHERE node_bits = 8");
     first_id(&member, NARROW);
-    assert_eq!(status(&mut session, "registry"), "ok");
+    session.assert_health("registry is ok");
 }
 
 #[test]
 fn a_worker_that_cannot_start_is_noticed() {
-    let Some(registry) = Registry::start("no workers") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("no workers"));
     let builder = Server::build("member").conf(
         "pg_mint.node = 'auto'\nmax_worker_processes = 0\nmax_logical_replication_workers = 0",
     );
     let member = registry.admit(builder);
     let mut session = member.connect("postgres");
-    assert_eq!(status(&mut session, "workers"), "ok");
+    session.assert_health("workers is ok");
     session.refusal("SELECT snowflake_next_id()");
-    assert_status(&mut session, "workers", "critical", "pg_mint registry");
-    assert_status(&mut session, "registry", "critical", "has no lease");
+    session.assert_health("workers is critical: pg_mint registry");
+    session.assert_health("registry is critical: has no lease");
 }

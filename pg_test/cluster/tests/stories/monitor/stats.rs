@@ -1,6 +1,6 @@
 //! `mint.stats`: what is counted is what happened, and a reset changes nothing else.
 
-use mint_cluster::{Registry, Server, Session, count};
+use mint_cluster::{Registry, Server, Session, count, or_skip};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -133,7 +133,7 @@ fn users_and_sections_are_counted() {
     assert!(session.one::<bool>(
         "SELECT users <= max_users AND user_evictions >= 200000 - max_users FROM mint.stats"
     ));
-    super::assert_status(&mut session, "memory", "warning", " users are in use");
+    session.assert_health("memory is warning:  users are in use");
 }
 
 /// A reset sets all counts to zero. The step of a busy sequence still grows, and views list what they listed.
@@ -252,7 +252,7 @@ fn refused_calls_are_counted() {
         )
     };
     let refuse = |session: &mut Session, sql: &str, code: &str| {
-        assert_eq!(session.refusal(sql).code, code, "{sql}");
+        session.refused(sql, code);
     };
     session.run("SELECT snowflake_next_id(7)");
     refuse(&mut session, "SELECT snowflake_next_id(70000)", "22003");
@@ -305,10 +305,10 @@ fn statistics_are_for_monitors_and_resets_for_those_who_may() {
         "SELECT * FROM mint.stats", "SELECT * FROM mint.health()", "SELECT * FROM mint.lanes",
     ];
     for sql in all {
-        assert_eq!(app.refusal(sql).code, "42501", "{sql}");
+        app.refused(sql, "42501");
         watcher.run(sql);
     }
-    assert_eq!(watcher.refusal("SELECT mint.reset_stats()").code, "42501");
+    watcher.refused("SELECT mint.reset_stats()", "42501");
     session.run("GRANT EXECUTE ON FUNCTION mint.reset_stats() TO watcher");
     watcher.run("SELECT mint.reset_stats()");
 }
@@ -329,9 +329,7 @@ fn statistics_begin_anew_with_the_server() {
 
 #[test]
 fn leases_are_counted() {
-    let Some(registry) = Registry::start("counted leases") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("counted leases"));
     let member = registry.auto("member");
     let mut session = member.connect("postgres");
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
@@ -343,13 +341,13 @@ fn leases_are_counted() {
     member.until("a renewal", || {
         stat(&mut session, "lease_renewals") > renewals
     });
-    super::assert_status(&mut session, "registry", "ok", "was renewed");
+    session.assert_health("registry is ok: was renewed");
     // The node that the registry has chosen, without an id.
     let own: i32 = session.one("SELECT snowflake_own_shard()");
     let of_id: i32 = session.one("SELECT snowflake_shard(snowflake_next_id())");
     assert_eq!(own, of_id);
     let refused = stat(&mut session, "lease_refusals");
-    assert_eq!(session.refusal("SELECT snowflake_next_id(5)").code, "55000");
+    session.refused("SELECT snowflake_next_id(5)", "55000");
     assert_eq!(stat(&mut session, "lease_refusals"), refused + 1);
     let failures = stat(&mut session, "lease_failures");
     registry.server.stop_fast();

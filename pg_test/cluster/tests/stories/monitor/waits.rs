@@ -1,7 +1,7 @@
 //! Every wait has a name: `pg_stat_activity` shows it from 17 on.
 
 use mint_cluster::server::installation;
-use mint_cluster::{Registry, Server, Session, say};
+use mint_cluster::{Registry, Server, Session, or_skip, say};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -87,7 +87,7 @@ fn waits_for_capacity_and_users_are_named_and_counted() {
     // A session that waited and was refused shows its next waits as they are.
     let mut other = server.connect("postgres");
     other.run("SET lock_timeout = '50ms'");
-    assert_eq!(other.refusal(next).code, "55P03");
+    other.refused(next, "55P03");
     let pid = other.pid;
     server.until("the session is idle", || {
         session.one(&format!(
@@ -154,7 +154,7 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
 fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     let server = Server::start_with_clock("named waits of the clock");
     let next = "SELECT snowflake_next_id(7)";
-    server.connect("postgres").run(next);
+    server.run(next);
     server.set_clock("-30");
     let patient = || {
         let mut session = server.connect("postgres");
@@ -170,7 +170,7 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     );
     let mut longer = patient();
     longer.run("SET statement_timeout = '1500ms'");
-    assert_eq!(longer.refusal(next).code, "57014");
+    longer.refused(next, "57014");
     assert!(session.one::<bool>(
         "SELECT waits = 2 AND waited BETWEEN '900 ms' AND '60 s' FROM mint.lanes WHERE shard = 7"
     ));
@@ -236,9 +236,7 @@ fn waits_for_other_servers_are_named_and_counted() {
 /// A registry that does not answer on a connection that is open.
 #[test]
 fn a_worker_that_waits_for_an_answer_is_named() {
-    let Some(registry) = Registry::start("named answers") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("named answers"));
     let member = registry.auto("member");
     let mut session = member.connect("postgres");
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
@@ -255,9 +253,7 @@ fn a_worker_that_waits_for_an_answer_is_named() {
 /// Background workers that have nothing to do say so.
 #[test]
 fn idle_workers_are_named() {
-    let Some(registry) = Registry::start("idle workers") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("idle workers"));
     let server = registry.auto("member");
     let mut session = server.connect("postgres");
     server.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));

@@ -186,7 +186,7 @@ fn a_condition_that_stays_is_not_tested_for_ids_without_a_time() {
         assert!(stays, "{plan}");
         assert_eq!(session.one::<i64>(&query), rows, "{query}\n{plan}");
         session.run("SET pg_mint.time_predicates = off");
-        assert_eq!(session.refusal(&query).code, "22003", "{query}");
+        session.refused(&query, "22003");
         session.run("RESET pg_mint.time_predicates");
     }
 }

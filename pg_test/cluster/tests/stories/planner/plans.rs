@@ -20,10 +20,10 @@ fn plan(session: &mut Session, sql: &str) -> String {
 fn the_first_statement_of_a_session_uses_the_index() {
     for preload in [false, true] {
         let server = Server::build("first statement").preload(preload).start();
-        server.connect("postgres").run(TABLE);
+        server.run(TABLE);
         let first = plan(&mut server.connect("postgres"), LAST_HOUR);
         assert!(first.contains("Index Cond: (id >= "), "{first}");
-        let rows: i64 = server.connect("postgres").one(LAST_HOUR);
+        let rows: i64 = server.one(LAST_HOUR);
         assert_eq!(rows, 60);
         // The default of all sessions; a session has its own.
         let mut admin = server.connect("postgres");

@@ -4,7 +4,7 @@
 use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{AUTO, LEASE, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, assert_unique, say};
+use mint_cluster::{Registry, Server, assert_unique, or_skip, say};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -14,9 +14,7 @@ const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
 /// Another member can have its node meanwhile. Its sessions continue with another one.
 #[test]
 fn a_paused_member_takes_another_node() {
-    let Some(registry) = Registry::start("paused") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("paused"));
     let ada = registry.auto("ada");
     let (first, _) = first_id(&ada, NEXT);
     let node = shard(&mut registry.connect(), first);
@@ -33,13 +31,13 @@ fn a_paused_member_takes_another_node() {
         ));
         let ben = registry.auto("ben");
         bens = vec![first_id(&ben, NEXT).0];
-        bens.extend(ben.connect("postgres").column::<i64>(MANY));
+        bens.extend(ben.column::<i64>(MANY));
         drop(frozen);
         sleep(Duration::from_secs(2));
         registry.connect().run(
             "UPDATE mint.registry_leases SET lease_until = '-infinity', lease_from = '-infinity' WHERE holder = 'kept'",
         );
-        bens.extend(ben.connect("postgres").column::<i64>(MANY));
+        bens.extend(ben.column::<i64>(MANY));
         first_id(&ada, NEXT);
     }));
     assert_eq!(shard(&mut session, bens[0]), node);
@@ -56,12 +54,10 @@ fn a_paused_member_takes_another_node() {
 /// A clone, an old copy and a promoted standby do not use the lease of their original.
 #[test]
 fn copies_of_a_member_get_leases_of_their_own() {
-    let Some(registry) = Registry::start("copies") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("copies"));
     let ada = registry.auto("ada");
     first_id(&ada, NEXT);
-    let mut all: Vec<Vec<i64>> = vec![ada.connect("postgres").column(MANY)];
+    let mut all: Vec<Vec<i64>> = vec![ada.column(MANY)];
     let clone = ada.copied("a clone");
     let old = ada.copied("an old copy");
     let standby = ada.standby("a standby");
@@ -74,7 +70,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
     }
     for _ in 0..3 {
         for server in servers {
-            all.push(server.connect("postgres").column(MANY));
+            all.push(server.column(MANY));
         }
         sleep(Duration::from_millis(300));
     }
@@ -101,9 +97,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
 
 #[test]
 fn a_clock_that_is_far_off_is_refused_with_the_difference() {
-    let Some(registry) = Registry::start("clocks far off") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("clocks far off"));
     let ada = registry.admit(Server::build_with_clock("ada").conf(AUTO));
     for (offset, words) in [
         ("+3600", "3600 s ahead of the clock of the registry"),
@@ -114,7 +108,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
         let refusal = refused_for(&ada, NEXT, words);
         say(format!("{offset}: {refusal}"));
         assert_refused(&refusal, "(maximum 2.5 s)");
-        assert!(refusal.hint.contains("Correct the clock"), "{refusal}");
+        refusal.assert_hint("Correct the clock");
     }
     ada.set_clock("+2");
     first_id(&ada, NEXT);
@@ -123,9 +117,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
 /// Two members' clocks step under load, and the registry's.
 #[test]
 fn steps_of_clocks_repeat_nothing() {
-    let Some(registry) = Registry::start("clocks that step") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("clocks that step"));
     let members =
         ["ada", "ben"].map(|name| registry.admit(Server::build_with_clock(name).conf(AUTO)));
     for member in &members {
@@ -161,9 +153,7 @@ fn steps_of_clocks_repeat_nothing() {
     let mut all = ids;
     assert_sound(&all);
     // What was minted ahead of the time is not minted again.
-    members[1]
-        .connect("postgres")
-        .run("SELECT mint.reset_ceiling(now())");
+    members[1].run("SELECT mint.reset_ceiling(now())");
     for member in &members {
         all.push(vec![first_id(member, NEXT).0]);
     }

@@ -4,7 +4,7 @@ use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::crowd::ask_at_once;
 use mint_cluster::registry::members::{assert_refused, first_id};
-use mint_cluster::{Registry, Server, assert_unique, count, say};
+use mint_cluster::{Registry, Server, assert_unique, count, or_skip, say};
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,18 +16,15 @@ const NARROW: &str =
 
 #[test]
 fn each_member_mints_as_a_node_of_its_own() {
-    let Some(registry) = Registry::start("nodes of their own") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("nodes of their own"));
     let members = ["ada", "ben", "eve"].map(|name| registry.auto(name));
     let mut all = Vec::new();
     let begun = Instant::now();
     // Two renewals.
     while begun.elapsed() < Duration::from_secs(25) {
         for member in &members {
-            let ids: Vec<i64> = member
-                .connect("postgres")
-                .column("SELECT snowflake_next_id() FROM generate_series(1, 500)");
+            let ids: Vec<i64> =
+                member.column("SELECT snowflake_next_id() FROM generate_series(1, 500)");
             all.push(ids);
         }
         sleep(Duration::from_millis(100));
@@ -46,7 +43,7 @@ fn each_member_mints_as_a_node_of_its_own() {
     );
     let next = |node: i64| 4096 + (node - 4096 + 1) % 4096;
     assert_eq!(nodes, [nodes[0], next(nodes[0]), next(next(nodes[0]))]);
-    let shown: String = members[0].connect("postgres").one(
+    let shown: String = members[0].one(
         "SELECT format('%s: %s, %s', node_bits, node, renewed > lease_from + interval '15 s' AND trouble IS NULL AND time_left BETWEEN '15 s' AND '30 s')
          FROM mint.leases",
     );
@@ -55,9 +52,7 @@ fn each_member_mints_as_a_node_of_its_own() {
 
 #[test]
 fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
-    let Some(registry) = Registry::start("a full ring") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a full ring"));
     let mut session = registry.connect();
     session.run(
         "INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
@@ -71,12 +66,12 @@ fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
     let mut ids = vec![first_id(&ada, NARROW).0, first_id(&ben, NARROW).0];
     let nodes = "SELECT node FROM mint.registry_leases WHERE holder <> 'kept' ORDER BY node";
     assert_eq!(session.column::<i64>(nodes), [140, 250]);
-    let refusal = eve.connect("postgres").refusal(NARROW);
+    let refusal = eve.refusal(NARROW);
     assert_refused(
         &refusal,
         "none of the 128 nodes (8 bits) is free, of which 128 are leased",
     );
-    assert!(refusal.hint.contains("more bits of shard"), "{refusal}");
+    refusal.assert_hint("more bits of shard");
     ada.stop_fast();
     let (id, after) = first_id(&eve, NARROW);
     say(format!("a released node is granted after {after:?}"));
@@ -95,9 +90,7 @@ fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
 #[test]
 fn a_hundred_members_that_start_together_have_a_node_each() {
     let builder = Server::build("a crowd").conf("max_connections = 130");
-    let Some(registry) = Registry::start_with(builder) else {
-        return;
-    };
+    let registry = or_skip!(Registry::start_with(builder));
     let begun = Instant::now();
     let answers = ask_at_once(&registry, 100, 13);
     say(format!("100 nodes in {:?}", begun.elapsed()));
@@ -117,9 +110,7 @@ fn a_hundred_members_that_start_together_have_a_node_each() {
 /// Their shards are numbered by hand.
 #[test]
 fn layouts_with_few_bits_of_shard_get_no_node() {
-    let Some(registry) = Registry::start("few bits") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("few bits"));
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let seven = "time:41 shard:7 seq:15 unit:1ms epoch:2020-01-01T00:00:00Z";
@@ -128,7 +119,7 @@ fn layouts_with_few_bits_of_shard_get_no_node() {
         &refusal,
         "A registry leases nodes of 8 bits and more, but not of 7 bits",
     );
-    assert!(refusal.hint.contains("more bits of shard"), "{refusal}");
+    refusal.assert_hint("more bits of shard");
     session.run("SET pg_mint.node = 100");
     session.one::<i64>(&format!("SELECT snowflake_next('{seven}')"));
     session.one::<i64>("SELECT snowflake_next('mastodon')");
@@ -139,9 +130,7 @@ fn layouts_with_few_bits_of_shard_get_no_node() {
 /// Nodes are released while sessions mint, long before their leases end.
 #[test]
 fn a_release_under_load_repeats_nothing() {
-    let Some(registry) = Registry::start("release under load") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("release under load"));
     let member = registry.auto("ada");
     let mut all = Vec::new();
     for sql in [

@@ -1,7 +1,7 @@
 //! Orphans: sessions whose postmaster was killed, while another server may have taken over by now.
 
 use mint_cluster::registry::members::first_id;
-use mint_cluster::{Refusal, Registry, Server, Session};
+use mint_cluster::{Refusal, Registry, Server, Session, or_skip};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How long a statement runs that nothing ends.
@@ -83,7 +83,7 @@ fn time_of(session: &mut Session, id: i64) -> i64 {
 #[test]
 fn an_orphan_issues_what_was_on_disk_and_no_more() {
     let server = Server::build("orphans").durable().start();
-    server.connect("postgres").run(
+    server.run(
         "SELECT segment_create('orders', step => 100);
          SELECT user_sequence_create('messages', sections => 1, step => 100)",
     );
@@ -117,9 +117,7 @@ fn an_orphan_issues_what_was_on_disk_and_no_more() {
 /// The worker ends the leases: long before they end, and before the ceiling is reached.
 #[test]
 fn an_orphan_loses_its_leases_at_once() {
-    let Some(registry) = Registry::start("an orphan of a fleet") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("an orphan of a fleet"));
     let window = "pg_mint.ceiling_window = '10s'";
     let ada = registry.admit(
         Server::build("ada")

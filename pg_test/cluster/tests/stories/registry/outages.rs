@@ -2,7 +2,7 @@
 
 use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::{LEASE, WAIT, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, assert_ascending, assert_unique, say};
+use mint_cluster::{Registry, Server, assert_ascending, assert_unique, or_skip, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,7 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 /// An outage: members mint to the end of their leases, say why they stop, and continue when the registry has waited.
 #[test]
 fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
-    let Some(registry) = Registry::start("a registry that is down") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a registry that is down"));
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
     let mut ids = vec![first_id(&ada, NEXT).0];
     let mut session = ada.connect("postgres");
@@ -43,14 +41,11 @@ fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
         "{trouble}"
     );
     // A member without any lease yet.
-    assert_refused(
-        &ben.connect("postgres").refusal(NEXT),
-        "ould not establish connection",
-    );
+    assert_refused(&ben.refusal(NEXT), "ould not establish connection");
     registry.server.start_again();
     let begun = Instant::now();
     let told = refused_for(&ben, NEXT, "grants no new leases for another");
-    assert!(told.hint.contains("Retry after that time"), "{told}");
+    told.assert_hint("Retry after that time");
     for member in [&ada, &ben] {
         ids.push(first_id(member, NEXT).0);
     }
@@ -63,9 +58,7 @@ fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
 /// A registry that crashes and is back at once renews all leases within its wait, so that no session notices.
 #[test]
 fn a_crash_of_the_registry_costs_no_id() {
-    let Some(registry) = Registry::start("a crash") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a crash"));
     let members = ["ada", "ben"].map(|name| registry.auto(name));
     for member in &members {
         first_id(member, NEXT);
@@ -73,8 +66,7 @@ fn a_crash_of_the_registry_costs_no_id() {
     let mut bens = Vec::new();
     let mut records = while_minting(&members[0], 2, NEXT, || {
         bens = while_minting(&members[1], 2, NEXT, || {
-            registry.server.stop_immediate();
-            registry.server.start_again();
+            registry.server.crash();
             sleep(LEASE / 2);
             // Again within the wait, by one session: its postmaster and its start time are the same.
             registry.server.kill9_any();
@@ -96,14 +88,12 @@ fn a_crash_of_the_registry_costs_no_id() {
 /// A registry that hangs accepts connections and does not answer.
 #[test]
 fn no_session_waits_for_ever_for_a_registry_that_hangs() {
-    let Some(registry) = Registry::start("a registry that hangs") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a registry that hangs"));
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
     let (first, _) = first_id(&ada, NEXT);
     let mut session = ada.connect("postgres");
     let frozen = registry.server.freeze();
-    let refusals = [ben.connect("postgres").refusal(NEXT), {
+    let refusals = [ben.refusal(NEXT), {
         sleep(LEASE);
         session.refusal(NEXT)
     }];
@@ -129,9 +119,7 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     let builder = Server::build("asynchronous commits")
         .conf("synchronous_commit = off")
         .conf("wal_writer_delay = '10s'");
-    let Some(registry) = Registry::start_with(builder) else {
-        return;
-    };
+    let registry = or_skip!(Registry::start_with(builder));
     let ada = registry.auto("ada");
     let mut session = registry.connect();
     let call = mint_cluster::registry::members::request_sql(13, r#"{"grant": 7}"#);
@@ -143,8 +131,7 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     session.run("CREATE TABLE witness (); CHECKPOINT");
     first_id(&ada, NEXT);
     session.run("CREATE TABLE lost ()");
-    registry.server.stop_immediate();
-    registry.server.start_again();
+    registry.server.crash();
     let mut session = registry.connect();
     let kept: bool = session.one("SELECT to_regclass('lost') IS NULL");
     assert!(kept, "the crash lost nothing, so the story shows nothing");
@@ -155,14 +142,11 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
 /// A grant whose commit waits for a missing synchronous standby is not returned.
 #[test]
 fn a_grant_waits_for_the_synchronous_standby() {
-    let Some(registry) = Registry::start("synchronous standby") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("synchronous standby"));
     let ada = registry.auto("ada");
     let mut session = registry.connect();
     session.set_for_server("synchronous_standby_names", "'*'");
-    let refusal = ada.connect("postgres").refusal(NEXT);
-    assert_eq!(refusal.code, "55000", "{refusal}");
+    let refusal = ada.refused(NEXT, "55000");
     assert!(refusal.after < Duration::from_secs(6), "{refusal}");
     let _standby = registry.server.standby("standby");
     registry.server.until("the standby is synchronous", || {
@@ -177,9 +161,7 @@ fn a_grant_waits_for_the_synchronous_standby() {
 /// registry with it, and the next one waits.
 #[test]
 fn the_extension_is_dropped_under_load() {
-    let Some(registry) = Registry::start("dropped") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("dropped"));
     let members = [registry.auto("ada"), registry.auto("ben")];
     let (ids, refusals) = split(while_minting(&members[0], 2, NEXT, || {
         first_id(&members[1], NEXT);

@@ -1,7 +1,7 @@
 //! What members and registries lack or do not permit: each error has its reason and its remedy, within a second or two.
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, say};
+use mint_cluster::{Registry, Server, or_skip, say};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,16 +57,14 @@ const END_SESSIONS: &str =
 #[test]
 fn each_obstacle_at_the_registry_has_its_reason_and_remedy() {
     let builder = Server::build("obstacles").conf("max_connections = 8");
-    let Some(registry) = Registry::start_with(builder) else {
-        return;
-    };
+    let registry = or_skip!(Registry::start_with(builder));
     let ada = registry.auto("ada");
     let told = |words: &str, remedy: &str| {
         let begun = Instant::now();
         let refusal = refused_for(&ada, NEXT, words);
         assert_eq!(refusal.code, "55000", "{refusal}");
-        assert!(refusal.hint.contains(remedy), "{refusal}");
-        let health: String = ada.connect("postgres").one(
+        refusal.assert_hint(remedy);
+        let health: String = ada.one(
             "SELECT detail || hint FROM mint.health() WHERE check_name = 'registry' AND status = 'critical'",
         );
         assert!(
@@ -102,15 +100,13 @@ fn each_obstacle_at_the_registry_has_its_reason_and_remedy() {
 /// Renewals lock their own row only, so a client that sits on a grant's lock costs others no id. It cannot sit there for long.
 #[test]
 fn a_login_that_keeps_locks_holds_up_nobody() {
-    let Some(registry) = Registry::start("kept locks") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("kept locks"));
     let ada = registry.auto("ada");
     let mut ids = vec![first_id(&ada, NEXT).0];
     let request = mint_cluster::registry::members::request_sql(13, r#"{"grant": 5}"#);
     let mut eve = registry.server.connect_as("member", "postgres");
     eve.run("BEGIN");
-    assert_eq!(eve.refusal(&format!("SELECT {request}")).code, "25001");
+    eve.refused(&format!("SELECT {request}"), "25001");
     eve.run("ROLLBACK");
     // The expressions of an index on it are evaluated after the deadline has ended.
     let temporary = format!(
@@ -147,9 +143,7 @@ fn a_login_that_keeps_locks_holds_up_nobody() {
 /// A hot standby grants nothing, and says so.
 #[test]
 fn a_registry_on_a_standby_is_no_registry() {
-    let Some(registry) = Registry::start("a registry on a standby") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a registry on a standby"));
     let ada = registry.auto("ada");
     let standby = registry.server.standby("a standby");
     registry.server.wait_for(&standby);
@@ -157,21 +151,18 @@ fn a_registry_on_a_standby_is_no_registry() {
         "SELECT {}",
         mint_cluster::registry::members::request_sql(13, r#"{"grant": 5}"#)
     );
-    let refusal = standby.connect("postgres").refusal(&asked);
-    assert_eq!(refusal.code, "25006", "{refusal}");
-    ada.connect("postgres").run(&format!(
+    standby.refused(&asked, "25006");
+    ada.run(&format!(
         "ALTER SERVER registry OPTIONS (SET host '{}')",
         standby.socket().display()
     ));
     let refusal = refused_for(&ada, NEXT, "cannot grant leases during recovery");
-    assert!(refusal.hint.contains("primary server"), "{refusal}");
+    refusal.assert_hint("primary server");
 }
 
 #[test]
 fn errors_say_what_a_member_lacks() {
-    let Some(registry) = Registry::start("missing") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("missing"));
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let refused = |setup: &str, words: &str| {
@@ -220,22 +211,15 @@ fn errors_say_what_a_member_lacks() {
 /// A session that waits for a worker that cannot start gets the reason in time.
 #[test]
 fn no_session_waits_for_ever_for_a_worker_that_cannot_start() {
-    let Some(registry) = Registry::start("no worker") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("no worker"));
     let ada = registry.admit(
         Server::build("ada")
             .conf(AUTO)
             .conf("pg_mint.registry_database = 'nowhere'"),
     );
-    let refusal = ada.connect("postgres").refusal(NEXT);
-    assert_eq!(refusal.code, "55000", "{refusal}");
-    assert!(
-        refusal.hint.contains("pg_mint.registry_database"),
-        "{refusal}"
-    );
+    let refusal = ada.refused(NEXT, "55000");
+    refusal.assert_hint("pg_mint.registry_database");
     let health: String = ada
-        .connect("postgres")
         .one("SELECT string_agg(detail || hint, ' ') FROM mint.health() WHERE status = 'critical'");
     assert!(health.contains("\"nowhere\" does not exist"), "{health}");
     assert!(!health.contains("max_worker_processes"), "{health}");
@@ -248,9 +232,7 @@ fn no_session_waits_for_ever_for_a_worker_that_cannot_start() {
 
 #[test]
 fn a_session_without_a_free_worker_says_so() {
-    let Some(registry) = Registry::start("no free worker") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("no free worker"));
     // The only worker serves logical replication.
     let ada = registry.admit(
         Server::build("ada")
@@ -261,21 +243,18 @@ fn a_session_without_a_free_worker_says_so() {
     // A worker can be free soon.
     for (wait, longest) in [("0", 1), ("2s", 3), ("5s", 6)] {
         session.run(&format!("SET pg_mint.max_wait = '{wait}'"));
-        let refusal = session.refusal(NEXT);
-        assert_eq!(refusal.code, "53000", "{refusal}");
-        assert!(refusal.hint.contains("max_worker_processes"), "{refusal}");
+        let refusal = session.refused(NEXT, "53000");
+        refusal.assert_hint("max_worker_processes");
         assert!(refusal.after < Duration::from_secs(longest), "{refusal}");
     }
     session.run("SET statement_timeout = '1s'");
-    assert_eq!(session.refusal(NEXT).code, "57014");
+    session.refused(NEXT, "57014");
 }
 
 /// A parallel query of any role takes the last worker for a while.
 #[test]
 fn a_session_waits_for_a_worker_that_is_free_soon() {
-    let Some(registry) = Registry::start("a worker that is free soon") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a worker that is free soon"));
     let ada = registry.admit(
         Server::build("ada")
             .conf(AUTO)
@@ -300,9 +279,7 @@ fn a_session_waits_for_a_worker_that_is_free_soon() {
 /// After an administrator terminates the worker, the next session that needs one starts another.
 #[test]
 fn a_terminated_worker_is_replaced() {
-    let Some(registry) = Registry::start("terminated worker") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("terminated worker"));
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let mut ids: Vec<i64> = vec![ada.until_minted(|| session.try_one(NEXT))];
@@ -317,9 +294,7 @@ fn a_terminated_worker_is_replaced() {
 
 #[test]
 fn ordinary_roles_may_mint_and_nothing_else() {
-    let Some(registry) = Registry::start("ordinary roles") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("ordinary roles"));
     let ada = registry.auto("ada");
     registry.connect().run("CREATE ROLE app LOGIN");
     let mut app = registry.server.connect_as("app", "postgres");
@@ -335,15 +310,13 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         "ALTER TABLE mint.registry_leases DISABLE TRIGGER ALL",
     ] {
         for session in [&mut app, &mut member] {
-            assert_eq!(session.refusal(statement).code, "42501", "{statement}");
+            session.refused(statement, "42501");
         }
     }
-    let refusal = app.refusal("SELECT mint.registry_request('{}')");
-    assert_eq!(refusal.code, "42501", "{refusal}");
+    app.refused("SELECT mint.registry_request('{}')", "42501");
 
     first_id(&ada, NEXT);
-    ada.connect("postgres")
-        .run("CREATE ROLE app LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
+    ada.run("CREATE ROLE app LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
     let mut app = ada.connect_as("app", "postgres");
     app.one::<i64>(NEXT);
     for (setting, code) in [
@@ -352,10 +325,8 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         ("registry = ''", "55P02"),
         ("registry_database = 'app'", "55P02"),
     ] {
-        let refusal = app.refusal(&format!("SET pg_mint.{setting}"));
-        assert_eq!(refusal.code, code, "{setting}: {refusal}");
-        let refusal = app.refusal(&format!("ALTER SYSTEM SET pg_mint.{setting}"));
-        assert_eq!(refusal.code, "42501", "{setting}: {refusal}");
+        app.refused(&format!("SET pg_mint.{setting}"), code);
+        app.refused(&format!("ALTER SYSTEM SET pg_mint.{setting}"), "42501");
     }
     let mut watcher = ada.connect_as("watcher", "postgres");
     assert_eq!(watcher.one::<i64>("SELECT count(*) FROM mint.leases"), 1);
@@ -364,9 +335,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
 /// Each width has a trouble of its own, which is gone when it is over.
 #[test]
 fn each_lease_has_a_trouble_of_its_own() {
-    let Some(registry) = Registry::start("troubles") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("troubles"));
     registry.connect().run(
         "INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until)
          SELECT 10, n, 'kept', 'infinity' FROM generate_series(512, 1023) AS n",

@@ -2,16 +2,14 @@
 //! random, and as tickets of one of two servers.
 
 use mint_cluster::registry::members::{AUTO, first_id};
-use mint_cluster::{Registry, Server, count, say};
+use mint_cluster::{Registry, Server, count, or_skip, say};
 use std::time::{Duration, Instant};
 
 const ROWS: usize = 50;
 
 #[test]
 fn keys_minted_on_both_sides_never_conflict() {
-    let Some(registry) = Registry::start("logical replication") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("logical replication"));
     if registry.server.major() < 16 {
         say("SKIPPED logical replication in both directions: it needs PostgreSQL 16");
         return;
@@ -45,7 +43,7 @@ fn keys_minted_on_both_sides_never_conflict() {
 fn subscribe_to_each_other(sides: &[Server; 2]) {
     for (number, side) in sides.iter().enumerate() {
         let server = number + 1;
-        side.connect("postgres").run(&format!(
+        side.run(&format!(
             "SELECT ticket_create('photos', server => {server}, servers => 2);
              CREATE TABLE t (
                  id bigint PRIMARY KEY DEFAULT snowflake_next_id(), side text NOT NULL, n bigint NOT NULL,
@@ -57,7 +55,7 @@ fn subscribe_to_each_other(sides: &[Server; 2]) {
     }
     for (here, there) in [(0, 1), (1, 0)] {
         let other = sides[there].socket();
-        sides[here].connect("postgres").run(&format!(
+        sides[here].run(&format!(
             "CREATE SUBSCRIPTION theirs CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION mine
              WITH (origin = none, copy_data = false)",
             other.display()
@@ -94,12 +92,10 @@ fn await_rows(sides: &[Server; 2], total: i64) {
 fn assert_same_rows(sides: &[Server; 2], total: usize) {
     let contents = "SELECT format('%s %s', count(*), md5(string_agg(format('%s %s %s %s %s %s', id, side, n, u, o, ticket), ',' ORDER BY id)))
         FROM t";
-    let [left, right] = [0, 1].map(|side| sides[side].connect("postgres").one::<String>(contents));
+    let [left, right] = [0, 1].map(|side| sides[side].one::<String>(contents));
     assert_eq!(left, right);
     assert!(left.starts_with(&format!("{total} ")), "{left}");
-    let shards: i64 = sides[0]
-        .connect("postgres")
-        .one("SELECT count(DISTINCT (side, snowflake_shard(id))) FROM t");
+    let shards: i64 = sides[0].one("SELECT count(DISTINCT (side, snowflake_shard(id))) FROM t");
     assert_eq!(
         shards, 2,
         "each side mints as one node, and not as the other's"
@@ -113,9 +109,7 @@ fn replicating_all_tables_leaves_the_registry_where_it_is() {
     let builder = Server::build("all tables")
         .conf("wal_level = logical")
         .conf(AUTO);
-    let Some(registry) = Registry::start_with(builder) else {
-        return;
-    };
+    let registry = or_skip!(Registry::start_with(builder));
     if registry.server.major() < 16 {
         say("SKIPPED logical replication in both directions: it needs PostgreSQL 16");
         return;
@@ -130,12 +124,12 @@ fn replicating_all_tables_leaves_the_registry_where_it_is() {
     session.run("SELECT mint.registry_create()");
     let sides = [&registry.server, &member];
     for side in sides {
-        side.connect("postgres").run(
+        side.run(
             "CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_next_id()); CREATE PUBLICATION mine FOR ALL TABLES",
         );
     }
     for [here, there] in [sides, [sides[1], sides[0]]] {
-        here.connect("postgres").run(&format!(
+        here.run(&format!(
             "CREATE SUBSCRIPTION theirs CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION mine
              WITH (origin = none, copy_data = false)",
             there.socket().display()

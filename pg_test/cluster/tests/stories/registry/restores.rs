@@ -5,7 +5,7 @@ use super::shard;
 use mint_cluster::registry::members::{
     AUTO, LEASE, WAIT, create_registry, end_wait, first_id, refused_for, request, request_sql,
 };
-use mint_cluster::{Registry, Server, Session, assert_unique, say};
+use mint_cluster::{Registry, Server, Session, assert_unique, or_skip, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn assert_continues(registry: &Registry, members: [&Server; 2], begun: Instant) 
     let mut newcomer = late.connect("postgres");
     let id = loop {
         for (ids, member) in ids.iter_mut().zip(members) {
-            ids.push(member.connect("postgres").one(NEXT));
+            ids.push(member.one(NEXT));
         }
         if let Ok(id) = newcomer.try_one::<i64>(NEXT) {
             break id;
@@ -55,9 +55,7 @@ fn two_members(registry: &Registry) -> (Server, Server) {
 
 #[test]
 fn a_promoted_registry_that_lacks_grants_continues() {
-    let Some(mut registry) = Registry::start("a promoted registry") else {
-        return;
-    };
+    let mut registry = or_skip!(Registry::start("a promoted registry"));
     assert!(registry.ask().contains("lease"));
     let standby = registry.server.standby("standby");
     registry.server.wait_for(&standby);
@@ -74,9 +72,7 @@ fn a_promoted_registry_that_lacks_grants_continues() {
 /// The copy's clock is behind at first: members are refused by it, and it begins nothing by it.
 #[test]
 fn an_old_copy_with_its_clock_behind_continues_when_the_clock_is_right() {
-    let Some(mut registry) = Registry::start("an old copy") else {
-        return;
-    };
+    let mut registry = or_skip!(Registry::start("an old copy"));
     assert!(registry.ask().contains("lease"));
     let copy = registry.server.copied("an old copy");
     let (ada, ben) = two_members(&registry);
@@ -86,10 +82,7 @@ fn an_old_copy_with_its_clock_behind_continues_when_the_clock_is_right() {
     registry.move_to(copy);
     let eve = registry.auto("eve");
     let refusal = refused_for(&eve, NEXT, "ahead of the clock of the registry");
-    assert!(
-        refusal.hint.contains("or that of the registry"),
-        "{refusal}"
-    );
+    refusal.assert_hint("or that of the registry");
     registry.server.set_clock("+0");
     let begun = Instant::now();
     assert_continues(&registry, [&ada, &ben], begun);
@@ -97,9 +90,7 @@ fn an_old_copy_with_its_clock_behind_continues_when_the_clock_is_right() {
 
 #[test]
 fn tables_that_are_restored_over_themselves_are_noticed() {
-    let Some(registry) = Registry::start("over themselves") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("over themselves"));
     let mut admin = registry.connect();
     assert!(registry.ask().contains("lease"));
     // Each of several requests in a statement counts.
@@ -125,9 +116,7 @@ fn nodes_that_are_kept_out_move_with_the_registry() {
 }
 
 fn assert_kept_out(is_used: bool) {
-    let Some(mut registry) = Registry::start("kept out") else {
-        return;
-    };
+    let mut registry = or_skip!(Registry::start("kept out"));
     let mut admin = registry.connect();
     assert!(registry.ask().contains("lease"));
     admin.run("INSERT INTO mint.registry_leases (node_bits, node, lease_until) SELECT 8, n, 'infinity' FROM generate_series(129, 255) AS n");
@@ -166,15 +155,13 @@ fn assert_kept_out(is_used: bool) {
 /// By pg_dump to another server, which members reach one by one; both grant for a while.
 #[test]
 fn a_registry_that_moves_to_another_server_meets_none_of_its_grants() {
-    let Some(mut registry) = Registry::start("a moved registry") else {
-        return;
-    };
+    let mut registry = or_skip!(Registry::start("a moved registry"));
     let (ada, ben) = two_members(&registry);
     let dump = registry.server.dump("postgres", "postgres");
     let other = Server::build_with_clock("another server")
         .distinct()
         .start_empty_beside(&registry.server);
-    other.connect("postgres").run("CREATE ROLE member LOGIN");
+    other.run("CREATE ROLE member LOGIN");
     other.restore("postgres", "postgres", &dump);
     // Granted by the old one after the dump.
     let eve = registry.auto("eve");
@@ -182,7 +169,7 @@ fn a_registry_that_moves_to_another_server_meets_none_of_its_grants() {
     let before = registry.switch_to(other);
     let begun = Instant::now();
     // These still have a connection to it.
-    ids.push(vec![eve.connect("postgres").one(NEXT)]);
+    ids.push(vec![eve.one(NEXT)]);
     assert_continues(&registry, [&ada, &ben], begun);
     before.stop_immediate();
     sleep(LEASE / 2);
@@ -199,9 +186,7 @@ fn a_registry_that_moves_to_another_server_meets_none_of_its_grants() {
 /// By every user who may, in every form; and the restored registry waits.
 #[test]
 fn a_registry_is_dumped_and_restored_by_its_owners() {
-    let Some(registry) = Registry::start("dumps of a registry") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("dumps of a registry"));
     let mut session = registry.connect();
     session.run("CREATE ROLE owner LOGIN; CREATE ROLE heir LOGIN");
     session.run("CREATE DATABASE source OWNER owner");
@@ -251,9 +236,7 @@ fn a_registry_that_is_its_own_member_is_recovered_to_a_time_before_grants() {
         .conf(AUTO)
         .conf("cluster_name = 'own'")
         .archiving();
-    let Some(mut registry) = Registry::start_with(builder) else {
-        return;
-    };
+    let mut registry = or_skip!(Registry::start_with(builder));
     let mut session = registry.connect();
     session.run("CREATE EXTENSION dblink");
     registry.create_server(&mut session, "registry", "postgres");

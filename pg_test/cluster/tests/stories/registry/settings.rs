@@ -1,9 +1,8 @@
 //! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
 use super::shard;
-use crate::monitor::{assert_status, status};
 use mint_cluster::registry::members::{AUTO, assert_refused, create_registry, end_wait, first_id};
-use mint_cluster::{Registry, Server, Session, assert_ascending};
+use mint_cluster::{Registry, Server, Session, assert_ascending, or_skip};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -31,9 +30,7 @@ fn assert_released(registry: &Registry) {
 /// Numbers by hand are below the middle and leases above it; a default evaluated on several servers passes neither.
 #[test]
 fn shards_of_others_are_refused() {
-    let Some(registry) = Registry::start("shards of others") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("shards of others"));
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let id = ada.until_minted(|| session.try_one(NEXT));
@@ -43,7 +40,7 @@ fn shards_of_others_are_refused() {
     let refused = |session: &mut Session, call: &str, remedy: &str| {
         let refusal = session.refusal(&format!("SELECT snowflake_next_id({call})"));
         assert_refused(&refusal, OTHER);
-        assert!(refusal.hint.contains(remedy), "{refusal}");
+        refusal.assert_hint(remedy);
     };
     const LIST: &str = "list the shard in \"pg_mint.own_shards\" on one server only";
     refused(&mut session, "5", LIST);
@@ -71,9 +68,7 @@ fn shards_of_others_are_refused() {
 
 #[test]
 fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
-    let Some(registry) = Registry::start("node by each way") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("node by each way"));
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
     let id = member.until_minted(|| session.try_one(NEXT));
@@ -137,9 +132,7 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
 /// ALTER SYSTEM RESET of the registry, and not of `auto`: no session mints as a node that is not leased any more.
 #[test]
 fn auto_mints_nothing_without_a_registry() {
-    let Some(registry) = Registry::start("registry reset") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("registry reset"));
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
@@ -164,9 +157,7 @@ fn auto_mints_nothing_without_a_registry() {
 /// A table with a number in its default, which a server has had for years, and then joins a registry.
 #[test]
 fn a_default_with_an_unlisted_number_is_noticed() {
-    let Some(registry) = Registry::start("numbers in defaults") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("numbers in defaults"));
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
     session.run(
@@ -176,29 +167,22 @@ fn a_default_with_an_unlisted_number_is_noticed() {
     let refusal = session.refusal("INSERT INTO visit (id) VALUES (DEFAULT)");
     assert_refused(&refusal, OTHER);
     let words = "column \"id\" of table public.visit of role \"postgres\" generates ids of such a shard, 5, and 1 more";
-    assert_status(&mut session, "node", "critical", words);
+    session.assert_health(&format!("node is critical: {words}"));
     set(&mut session, "pg_mint.own_shards", "'5'");
-    assert_status(
-        &mut session,
-        "node",
-        "critical",
-        "generates ids of such a shard, 6.",
-    );
+    session.assert_health("node is critical: generates ids of such a shard, 6.");
     set(&mut session, "pg_mint.own_shards", "'1-6'");
-    assert_eq!(status(&mut session, "node"), "ok");
+    session.assert_health("node is ok");
     session.run("INSERT INTO visit (id, other) VALUES (DEFAULT, DEFAULT)");
     // Without a registry, a number is trusted.
     set(&mut session, "pg_mint.own_shards", "''");
     set(&mut session, "pg_mint.registry", "''");
-    assert_eq!(status(&mut session, "node"), "ok");
+    session.assert_health("node is ok");
 }
 
 /// By each setting that leads there. The leases of the first one are released, and count no more.
 #[test]
 fn another_registry_grants_other_nodes() {
-    let Some(registry) = Registry::start("another registry") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("another registry"));
     registry.server.create_database("second");
     let mut second = registry.server.connect("second");
     create_registry(&mut second);
@@ -244,9 +228,7 @@ fn another_registry_grants_other_nodes() {
 /// A changed address or user of the same registry changes no lease, and is tried at once.
 #[test]
 fn a_lease_outlasts_a_change_of_how_its_registry_is_reached() {
-    let Some(registry) = Registry::start("another way") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("another way"));
     registry.connect().run(
         "CREATE ROLE second LOGIN; GRANT EXECUTE ON FUNCTION mint.registry_request(jsonb) TO second",
     );
@@ -284,8 +266,7 @@ fn the_registry_of_a_server_is_set_for_all_of_it() {
         for way in [
             "SET", "ALTER ROLE postgres SET", "ALTER DATABASE postgres SET",
         ] {
-            let refusal = session.refusal(&format!("{way} pg_mint.{setting} = '7'"));
-            assert_eq!(refusal.code, "55P02", "{refusal}");
+            session.refused(&format!("{way} pg_mint.{setting} = '7'"), "55P02");
         }
     }
     let refusal = session.refusal(NEXT);

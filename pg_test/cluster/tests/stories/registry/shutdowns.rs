@@ -2,7 +2,7 @@
 
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{first_id, request_sql};
-use mint_cluster::{Registry, Server, say};
+use mint_cluster::{Registry, Server, or_skip, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,7 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 /// A smart shutdown waits for all sessions; those of members end by themselves. No id is lost while their leases last.
 #[test]
 fn a_smart_shutdown_of_a_registry_ends_while_members_live() {
-    let Some(registry) = Registry::start("smart shutdown") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("smart shutdown"));
     let members = ["ada", "ben", "eve"].map(|name| registry.auto(name));
     for member in &members {
         first_id(member, NEXT);
@@ -41,9 +39,7 @@ fn a_smart_shutdown_of_a_registry_ends_while_members_live() {
 /// A session that requests more often than it looks whether the server stops ends, too.
 #[test]
 fn a_smart_shutdown_ends_while_a_session_requests_again_and_again() {
-    let Some(registry) = Registry::start("smart shutdown under requests") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("smart shutdown under requests"));
     let mut visitor = registry.server.connect_as("member", "postgres");
     let request = format!("SELECT {}", request_sql(13, r#"{"grant": 1}"#));
     let begun = Instant::now();
@@ -68,9 +64,7 @@ fn a_smart_shutdown_ends_while_a_session_requests_again_and_again() {
 /// A smart shutdown of a server that hands out segments of its sequences ends, too.
 #[test]
 fn a_smart_shutdown_of_a_central_server_of_sequences_ends() {
-    let Some(registry) = Registry::start("smart shutdown of sequences") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("smart shutdown of sequences"));
     let create = "SELECT segment_create('orders')";
     let mut central = registry.connect();
     central.run(&format!(

@@ -3,7 +3,7 @@
 
 use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::{Passing, Proxy};
-use mint_cluster::{Registry, Server, Session, assert_ascending, say};
+use mint_cluster::{Registry, Server, Session, assert_ascending, or_skip, say};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -70,9 +70,7 @@ fn assert_within(limit: Duration, what: &str, work: impl FnOnce()) {
 /// A failover leaves a host that is silent, and is the first of the foreign server.
 #[test]
 fn a_silent_host_does_not_hide_the_next_one() {
-    let Some((registry, proxy, member)) = start("two hosts") else {
-        return;
-    };
+    let (registry, proxy, member) = or_skip!(start("two hosts"));
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let silent = silent.local_addr().expect("a port").port();
     let mut session = member.connect("postgres");
@@ -87,9 +85,7 @@ fn a_silent_host_does_not_hide_the_next_one() {
 }
 
 fn a_member_survives(fault: Fault) {
-    let Some((registry, proxy, member)) = start(&format!("{fault:?}")) else {
-        return;
-    };
+    let (registry, proxy, member) = or_skip!(start(&format!("{fault:?}")));
     let mut session = member.connect("postgres");
     let before: i64 = session.one(NEXT);
     let frozen = (fault == Fault::Frozen).then(|| registry.server.freeze());
@@ -167,9 +163,7 @@ fn a_frozen_registry_holds_up_nothing() {
 /// A session on the registry that was ended costs no request.
 #[test]
 fn a_lost_connection_is_made_again_at_once() {
-    let Some((registry, proxy, member)) = start("a lost connection") else {
-        return;
-    };
+    let (registry, proxy, member) = or_skip!(start("a lost connection"));
     let mut session = member.connect("postgres");
     // Widths that the server has no lease of.
     proxy.cut();
@@ -186,9 +180,7 @@ fn a_lost_connection_is_made_again_at_once() {
 /// A member gives up a request, not only its own end of it.
 #[test]
 fn a_slow_registry_gets_one_connection_of_a_member() {
-    let Some((registry, _proxy, ada)) = start("a slow registry") else {
-        return;
-    };
+    let (registry, _proxy, ada) = or_skip!(start("a slow registry"));
     let ben = registry.auto("ben");
     let mut admin = registry.connect();
     admin.run("BEGIN; LOCK TABLE mint.registry, mint.registry_leases");
@@ -214,9 +206,7 @@ fn a_slow_registry_gets_one_connection_of_a_member() {
 #[test]
 fn a_worker_that_ends_during_a_request_releases_its_lease() {
     const WORKER: &str = "FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
-    let Some((registry, _proxy, member)) = start("the end during a request") else {
-        return;
-    };
+    let (registry, _proxy, member) = or_skip!(start("the end during a request"));
     let (mut session, mut watch) = (member.connect("postgres"), registry.connect());
     let mut admin = registry.connect();
     admin.run("BEGIN; LOCK TABLE mint.registry, mint.registry_leases");
@@ -239,9 +229,7 @@ fn a_worker_that_ends_during_a_request_releases_its_lease() {
 /// The worker is in the database of the foreign server, and leaves it to a session that wants it.
 #[test]
 fn the_database_of_the_worker_can_be_copied_renamed_and_dropped() {
-    let Some(registry) = Registry::start("a wanted database") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("a wanted database"));
     let member = registry.admit(
         Server::build("ada")
             .conf("pg_mint.node = 'auto'")

@@ -2,7 +2,7 @@
 
 use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::Proxy;
-use mint_cluster::{Registry, Server, Session, count, say};
+use mint_cluster::{Registry, Server, Session, count, or_skip, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,7 @@ fn renewed(session: &mut Session) -> String {
 
 #[test]
 fn a_connection_that_a_firewall_forgets_costs_no_lease() {
-    let Some((_registry, proxy, member)) = start("a forgotten connection") else {
-        return;
-    };
+    let (_registry, proxy, member) = or_skip!(start("a forgotten connection"));
     first_id(&member, NEXT);
     let mut session = member.connect("postgres");
     let rounds = count(3, 1);
@@ -66,9 +64,7 @@ fn the_recommended_keepalives_are_those_of_the_connection() {
         documents.contains(OPTIONS),
         "docs/guides/operate-a-registry.md has other options"
     );
-    let Some((_registry, proxy, member)) = start("keepalives") else {
-        return;
-    };
+    let (_registry, proxy, member) = or_skip!(start("keepalives"));
     first_id(&member, NEXT);
     let mut session = member.connect("postgres");
     // libpq's own: the kernel's, of two hours.

@@ -2,7 +2,7 @@
 
 use mint_cluster::registry::crowd::{WIDTH, fill};
 use mint_cluster::registry::members::request_sql;
-use mint_cluster::{Registry, Session, say};
+use mint_cluster::{Registry, Session, or_skip, say};
 use std::time::{Duration, Instant};
 
 const LEASES: i64 = 10_000;
@@ -20,9 +20,7 @@ fn ask(session: &mut Session, times: u32, request: impl Fn(u32) -> String) -> Du
 
 #[test]
 fn ten_thousand_leases_are_renewed_side_by_side() {
-    let Some(registry) = Registry::start("many leases") else {
-        return;
-    };
+    let registry = or_skip!(Registry::start("many leases"));
     fill(&registry, LEASES);
     let mut member = registry.server.connect_as("member", "postgres");
     let renew = |time: u32| format!("renew({})", time * 7);

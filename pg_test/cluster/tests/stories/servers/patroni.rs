@@ -3,7 +3,7 @@
 use mint_cluster::patroni::cluster::{Cluster, Mode};
 use mint_cluster::patroni::faults::{Fault, while_minting};
 use mint_cluster::patroni::outages::Outages;
-use mint_cluster::{say, short_form};
+use mint_cluster::{or_skip, say, short_form};
 
 #[test]
 fn a_switchover_and_a_failover_repeat_no_id() {
@@ -12,9 +12,7 @@ fn a_switchover_and_a_failover_repeat_no_id() {
         say(format!("SKIPPED {STORY}: FULL=1 runs it"));
         return;
     }
-    let Some(cluster) = Cluster::start(STORY, Mode::Auto) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::start(STORY, Mode::Auto));
     let mut outages = Outages::default();
     while_minting(&cluster, |survival| {
         for fault in [Fault::Switchover, Fault::PatroniAndPostmaster] {

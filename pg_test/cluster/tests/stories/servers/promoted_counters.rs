@@ -42,7 +42,7 @@ fn assert_above(next: &Numbers, last: &Numbers) {
 /// Starts a primary with counters, each of which takes a hundred values at a time.
 fn start(name: &str) -> Server {
     let primary = Server::start(name);
-    primary.connect("postgres").run(
+    primary.run(
         "SELECT user_sequence_create('mail', sections => 4, step => 100);
          SELECT segment_create('orders', step => 100);
          SELECT ticket_create('photos', server => 2, servers => 5); ALTER SEQUENCE photos CACHE 100;

@@ -1,7 +1,7 @@
 //! A server that subscribes to all sequences of another one, as 19 can: they are set to the values there, also to lower
 //! ones, and no library is told.
 
-use mint_cluster::{Server, Session, assert_ascending, assert_unique, say};
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, or_skip, say};
 
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
 const CEILING: &str = "SELECT last_value FROM mint.time_ceiling";
@@ -19,13 +19,11 @@ fn start(name: &str, conf: &str) -> Option<[Server; 2]> {
     }
     let subscriber = builder.conf(conf).start_beside(&publisher);
     for (number, server) in [(1, &publisher), (2, &subscriber)] {
-        server.connect("postgres").run(&format!(
+        server.run(&format!(
             "SELECT ticket_create('photos', server => {number}, servers => 2), segment_create('orders')"
         ));
     }
-    publisher
-        .connect("postgres")
-        .run("CREATE PUBLICATION counters FOR ALL SEQUENCES");
+    publisher.run("CREATE PUBLICATION counters FOR ALL SEQUENCES");
     Some([publisher, subscriber])
 }
 
@@ -52,9 +50,7 @@ fn refresh([publisher, subscriber]: &[Server; 2]) {
 /// crash.
 #[test]
 fn a_lowered_ceiling_repeats_no_id() {
-    let Some(servers) = start("a lowered ceiling", "pg_mint.ceiling_window = '5s'") else {
-        return;
-    };
+    let servers = or_skip!(start("a lowered ceiling", "pg_mint.ceiling_window = '5s'"));
     let subscriber = &servers[1];
     let mut session = subscriber.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
@@ -84,13 +80,11 @@ fn a_lowered_ceiling_repeats_no_id() {
 /// A subscriber that takes over mints above what the publisher has minted, though its clock is behind.
 #[test]
 fn a_subscriber_that_takes_over_repeats_no_id() {
-    let Some(servers) = start("a subscriber that takes over", "") else {
-        return;
-    };
+    let servers = or_skip!(start("a subscriber that takes over", ""));
     servers[1].set_clock("-1.5");
     let mut session = servers[1].connect("postgres");
     session.run("SELECT snowflake_next_id(8)");
-    let mut all: Vec<i64> = servers[0].connect("postgres").column(MANY);
+    let mut all: Vec<i64> = servers[0].column(MANY);
     refresh(&servers);
     servers[0].stop_immediate();
     all.extend(servers[1].until_minted(|| session.try_column::<i64>(MANY)));
@@ -101,9 +95,7 @@ fn a_subscriber_that_takes_over_repeats_no_id() {
 /// draw the same values.
 #[test]
 fn tickets_of_each_server_stay_and_segments_do_not() {
-    let Some(servers) = start("tickets and segments", "") else {
-        return;
-    };
+    let servers = or_skip!(start("tickets and segments", ""));
     let mut sessions = servers.each_ref().map(|server| server.connect("postgres"));
     let draw = |session: &mut Session| session.column::<i64>(DRAW);
     let mut tickets: Vec<Vec<i64>> = sessions.iter_mut().map(draw).collect();
@@ -120,8 +112,7 @@ fn tickets_of_each_server_stay_and_segments_do_not() {
     tickets.extend(sessions.iter_mut().map(draw));
     // What replication sets it does not flush.
     sessions[1].run("CHECKPOINT");
-    servers[1].stop_immediate();
-    servers[1].start_again();
+    servers[1].crash();
     let mut session = servers[1].connect("postgres");
     tickets.push(draw(&mut session));
     assert_unique(&tickets);

@@ -40,7 +40,7 @@ fn the_server_agrees_with_each_id() {
 #[test]
 fn sessions_of_several_partitions_share_a_lane() {
     let server = Server::build("one lane of partitions").alone().start();
-    server.connect("postgres").run(PARENTS);
+    server.run(PARENTS);
     let draw = |session: usize| {
         let mut connection = server.connect("postgres");
         let call = match session {

@@ -55,11 +55,7 @@ fn draw_again(servers: &[Server]) {
 
 /// Returns the greatest `last_value` of all servers.
 fn greatest(servers: &[Server]) -> i64 {
-    let last = |server: &Server| -> i64 {
-        server
-            .connect("postgres")
-            .one("SELECT last_value FROM photos")
-    };
+    let last = |server: &Server| -> i64 { server.one("SELECT last_value FROM photos") };
     servers.iter().map(last).max().expect("servers")
 }
 
@@ -101,7 +97,7 @@ fn more_ticket_servers_repeat_no_ticket() {
             let alter = format!(
                 "SELECT ticket_alter('photos', server => {number}, servers => 3, above => {above})"
             );
-            let first: i64 = server.connect("postgres").one(&alter);
+            let first: i64 = server.one(&alter);
             assert!(first > above && first % 3 == number as i64 % 3, "{first}");
         }
         draw_again(&servers);
@@ -116,7 +112,7 @@ fn more_ticket_servers_repeat_no_ticket() {
         for (number, server) in servers.iter().enumerate() {
             let number = number as i64 + 1;
             let first = above - above.rem_euclid(4) + 4 + number;
-            server.connect("postgres").run(&format!(
+            server.run(&format!(
                 "ALTER SEQUENCE photos INCREMENT 4 MINVALUE {number} START {first} RESTART"
             ));
         }
@@ -125,12 +121,11 @@ fn more_ticket_servers_repeat_no_ticket() {
     }));
     // What was taken before a crash is skipped, and nothing from before the change comes back.
     for server in &servers {
-        server.stop_immediate();
-        server.start_again();
-        all.push(server.connect("postgres").column("SELECT draw()"));
+        server.crash();
+        all.push(server.column("SELECT draw()"));
     }
     servers.push(start(&servers, 4, above));
-    all.push(servers[3].connect("postgres").column("SELECT draw()"));
+    all.push(servers[3].column("SELECT draw()"));
     let many: usize = all.iter().map(Vec::len).sum();
     say(format!("{many} tickets of 2, 3 and 4 servers, each once"));
     for (number, list) in all[all.len() - 4..].iter().enumerate() {

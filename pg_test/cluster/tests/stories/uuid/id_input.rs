@@ -49,8 +49,7 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
             if right {
                 session.run(&sql);
             } else {
-                let refusal = session.refusal(&sql);
-                assert_eq!(refusal.code, "22P03", "{refusal}");
+                session.refused(&sql, "22P03");
             }
         }
     }
@@ -74,7 +73,7 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
 #[test]
 fn texts_of_another_encoding_cause_no_panic() {
     let server = Server::start("latin1");
-    server.connect("postgres").run(
+    server.run(
         "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
     );
     let mut session = server.connect("latin1");
@@ -92,8 +91,7 @@ fn texts_of_another_encoding_cause_no_panic() {
         ("SELECT (chr(252) || repeat('1', 23))::objectid", "22P02"),
         ("SELECT uuid_v2(chr(252), 1)", "22023"),
     ] {
-        let refusal = session.refusal(sql);
-        assert_eq!(refusal.code, code, "{refusal}");
+        let refusal = session.refused(sql, code);
         assert!(refusal.message.contains('ü'), "{refusal}");
     }
 }

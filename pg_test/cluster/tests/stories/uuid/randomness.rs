@@ -17,7 +17,7 @@ fn stream(server: &Server) -> Vec<String> {
 
 /// Returns the values that a start of the server draws: node, clock sequence, the five bytes of an ObjectID.
 fn start_of(server: &Server) -> String {
-    server.connect("postgres").one(
+    server.one(
         "SELECT concat_ws(' ', uuid_node(id), uuid_clock_sequence(id), substring(objectid()::text FROM 9 FOR 10))
          FROM (SELECT uuid_v1() AS id) t",
     )
@@ -43,8 +43,7 @@ fn assert_streams_differ(preload: bool) {
             0 => server.restart(),
             1 => server.kill9(server.connect("postgres").pid),
             _ => {
-                server.stop_immediate();
-                server.start_again();
+                server.crash();
             }
         }
     }

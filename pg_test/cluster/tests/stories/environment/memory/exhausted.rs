@@ -16,7 +16,7 @@ fn limit(session: &mut Session, more: i64) {
 fn began(server: &Server) -> String {
     let query =
         "SELECT backend_start::text FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
-    server.connect("postgres").one(query)
+    server.one(query)
 }
 
 /// The server has memory for the message of an error, and Rust has none for its copy.

@@ -36,9 +36,7 @@ fn the_library_is_small() {
         return;
     }
     let server = Server::build("library").start_empty();
-    let libraries: String = server
-        .connect("postgres")
-        .one("SELECT setting FROM pg_config WHERE name = 'PKGLIBDIR'");
+    let libraries: String = server.one("SELECT setting FROM pg_config WHERE name = 'PKGLIBDIR'");
     let file = std::fs::read(format!("{libraries}/pg_mint.so")).expect("the library");
     let code = code_of(&file);
     assert!(code < MOST, "{code} bytes of code");

@@ -198,7 +198,7 @@ fn very_many_calls_leak_no_memory() {
         .conf("pg_mint.node = 3")
         .conf("jit = off")
         .start();
-    server.connect("postgres").run(
+    server.run(
         "SELECT segment_create('tag', 100000); SELECT ticket_create('ticket'); SELECT user_sequence_create('family')",
     );
     let many = count(10_000_000, 60_000);

@@ -1,8 +1,7 @@
 //! Dynamic shared memory that cannot grow, as in a container: families evict users, what generators need is reserved at the
 //! first use, and `mint.health()` tells.
 
-use crate::monitor::assert_status;
-use mint_cluster::{MemoryKind, ScarceMemory, Server, Session, count, short_form};
+use mint_cluster::{MemoryKind, ScarceMemory, Server, Session, count, or_skip, short_form};
 
 /// One call of everything that generates, in any database.
 const ALL: &str = "SELECT snowflake_next_id(5), snowflake_next_id(6, 'twitter'), snowflake_next_id(1, 'unit:1s shard:8 seq:20 time:35 epoch:2020-01-01T00:00:00Z'),
@@ -56,9 +55,7 @@ const EVICTED: &str = "could not allocate shared memory for more users of user s
 /// A family gets more users than there is memory for: numbers are right, nothing fails, the log is told once, and
 /// everything else works.
 fn evicts(story: &str, kind: MemoryKind, kilobytes: u32, conf: &str) {
-    let Some(server) = start(story, kind, kilobytes, conf) else {
-        return;
-    };
+    let server = or_skip!(start(story, kind, kilobytes, conf));
     let users = count(1_500_000, 600_000);
     let mut session = server.connect("postgres");
     session.run(CREATE);
@@ -67,7 +64,7 @@ fn evicts(story: &str, kind: MemoryKind, kilobytes: u32, conf: &str) {
     let evictions: i64 = session.one("SELECT user_evictions FROM mint.stats");
     assert!(evictions > 0, "no user was evicted");
     let expected = "of the 65536 kB for users";
-    assert_status(&mut session, "memory", "warning", expected);
+    session.assert_health(&format!("memory is warning: {expected}"));
     assert_eq!(server.log().matches(EVICTED).count(), 1, "{}", server.log());
     session.run(ALL);
     server.create_database("other");
@@ -92,10 +89,10 @@ fn evicts(story: &str, kind: MemoryKind, kilobytes: u32, conf: &str) {
     server.kill9(other.pid);
     let mut session = server.connect("postgres");
     session.run(ALL);
-    assert_status(&mut session, "memory", "ok", "");
+    session.assert_health("memory is ok");
     // The crash has emptied the table.
     draw(&mut session, 3, users);
-    assert_status(&mut session, "memory", "warning", expected);
+    session.assert_health(&format!("memory is warning: {expected}"));
     let lowest: i64 = session.one("SELECT min(n) FROM drawn WHERE round = 3");
     server.restart();
     let mut session = server.connect("postgres");
@@ -136,22 +133,18 @@ fn a_family_evicts_in_8_mb_of_system_v() {
 /// Docker's default: with all defaults, a million users have room, and the limit is what there is.
 #[test]
 fn the_defaults_work_in_64_mb() {
-    let Some(server) = start("64 MB", MemoryKind::Posix, 65_536, "") else {
-        return;
-    };
+    let server = or_skip!(start("64 MB", MemoryKind::Posix, 65_536, ""));
     let mut session = server.connect("postgres");
     session.run(CREATE);
     draw(&mut session, 1, 1_000_000);
     draw(&mut session, 2, 1_000_000);
     assert_numbers(&mut session, 2, 1_000_000);
-    assert_status(&mut session, "memory", "ok", "");
+    session.assert_health("memory is ok");
     let evictions: i64 = session.one("SELECT user_evictions FROM mint.stats");
     assert_eq!(evictions, 0);
     session
         .run("SELECT count(user_sequence_next('u', g)) FROM generate_series(1000001, 4500000) g");
-    assert_status(
-        &mut session, "memory", "warning", "32768 kB of the 65536 kB",
-    );
+    session.assert_health("memory is warning: 32768 kB of the 65536 kB");
     session.run(ALL);
     draw(&mut session, 3, 1_000_000);
     assert_numbers(&mut session, 3, 1_000_000);
@@ -160,14 +153,12 @@ fn the_defaults_work_in_64_mb() {
 /// A file system without a limit does not say how much is free.
 #[test]
 fn memory_without_a_limit_is_used() {
-    let Some(server) = start("no limit", MemoryKind::Posix, 0, "") else {
-        return;
-    };
+    let server = or_skip!(start("no limit", MemoryKind::Posix, 0, ""));
     let mut session = server.connect("postgres");
     session.run(CREATE);
     session.run(ALL);
     draw(&mut session, 1, 600_000);
-    assert_status(&mut session, "memory", "ok", "");
+    session.assert_health("memory is ok");
     let evictions: i64 = session.one("SELECT user_evictions FROM mint.stats");
     assert_eq!(evictions, 0);
 }
@@ -175,9 +166,7 @@ fn memory_without_a_limit_is_used() {
 /// Once anything was generated, neighbors can take all of the memory that is left.
 #[test]
 fn neighbors_fill_the_memory() {
-    let Some(server) = start("neighbors", MemoryKind::Posix, 65_536, "") else {
-        return;
-    };
+    let server = or_skip!(start("neighbors", MemoryKind::Posix, 65_536, ""));
     let mut session = server.connect("postgres");
     session.run(CREATE);
     session.run("SELECT uuid_v7()");
@@ -195,12 +184,12 @@ fn neighbors_fill_the_memory() {
         assert_numbers(session, 2, 300_000);
     }
     session.run("SELECT * FROM mint.stats; SELECT * FROM mint.lanes; SELECT * FROM mint.leases");
-    assert_status(&mut session, "memory", "warning", "evicted");
+    session.assert_health("memory is warning: evicted");
     assert_eq!(session.one::<i64>(segments), reserved, "made later");
     let log = server.log();
     assert_eq!(log.matches(EVICTED).count(), 1, "{log}");
     free(&mut session, "/dev/shm");
-    assert_status(&mut session, "memory", "ok", "");
+    session.assert_health("memory is ok");
     if !short_form() {
         // The next try is a minute later.
         std::thread::sleep(std::time::Duration::from_secs(61));
@@ -213,9 +202,7 @@ fn neighbors_fill_the_memory() {
 /// A registry is configured while there is no memory left.
 #[test]
 fn a_lease_needs_no_memory_later() {
-    let Some(server) = start("leases", MemoryKind::Posix, 65_536, "") else {
-        return;
-    };
+    let server = or_skip!(start("leases", MemoryKind::Posix, 65_536, ""));
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5)");
     fill(&mut session, "/dev/shm");
@@ -232,9 +219,7 @@ fn a_lease_needs_no_memory_later() {
 /// Without memory for anything, the first call says so, and the next ones work once there is some.
 #[test]
 fn the_first_use_fails_with_a_hint_or_never() {
-    let Some(server) = start("nothing is left", MemoryKind::Posix, 16_384, "") else {
-        return;
-    };
+    let server = or_skip!(start("nothing is left", MemoryKind::Posix, 16_384, ""));
     let mut session = server.connect("postgres");
     session.run(CREATE);
     fill(&mut session, "/dev/shm");
@@ -245,13 +230,10 @@ fn the_first_use_fails_with_a_hint_or_never() {
             .try_run(&format!("SELECT {call}"))
             .expect_err("no memory");
         assert_eq!(refusal.code, "53200", "{call}: {refusal}");
-        assert!(
-            refusal.message.contains("could not allocate shared memory"),
-            "{call}: {refusal}"
-        );
-        assert!(refusal.hint.contains("/dev/shm"), "{call}: {refusal}");
+        refusal.assert_message("could not allocate shared memory");
+        refusal.assert_hint("/dev/shm");
     }
-    assert_status(&mut session, "memory", "critical", "and calls fail");
+    session.assert_health("memory is critical: and calls fail");
     session.run("SET statement_timeout = '100ms'");
     let refusal = session
         .try_run("SELECT pg_sleep(20)")
@@ -260,24 +242,17 @@ fn the_first_use_fails_with_a_hint_or_never() {
     session.run("RESET statement_timeout");
     free(&mut session, "/dev/shm");
     session.run(ALL);
-    assert_status(&mut session, "memory", "ok", "");
+    session.assert_health("memory is ok");
 }
 
 /// Tables that follow a setting are smaller if there is no memory for them, and nothing fails.
 #[test]
 fn tables_are_smaller_in_2300_kb() {
-    let Some(server) = start("2300 kB", MemoryKind::Posix, 2_300, "") else {
-        return;
-    };
+    let server = or_skip!(start("2300 kB", MemoryKind::Posix, 2_300, ""));
     let mut session = server.connect("postgres");
     session.run(CREATE);
     session.run(ALL);
-    assert_status(
-        &mut session,
-        "memory",
-        "warning",
-        "There was too little memory for all of",
-    );
+    session.assert_health("memory is warning: There was too little memory for all of");
     let lines = server.log().matches("is smaller than configured").count();
     assert_eq!(lines, 1, "{}", server.log());
     let users = count(400_000, 200_000);

@@ -26,7 +26,7 @@ fn with_databases(name: &str) -> Server {
 fn ahead(server: &Server) -> i64 {
     let text = fs::read_to_string(server.file(FILE)).expect("the file can be read");
     let (_, time) = text.split_once(": ").expect("the file has a time");
-    server.connect("postgres").one(&format!(
+    server.one(&format!(
         "SELECT {} / 1000000 - extract(epoch FROM clock_timestamp())::bigint",
         time.trim().trim_start_matches('0')
     ))
@@ -63,7 +63,7 @@ fn databases_with_one_shard_repeat_nothing() {
 #[test]
 fn no_database_repeats_ids_of_a_clock_that_is_set_back() {
     let server = with_databases("one shard and a clock set back");
-    let mut ids: Vec<i64> = vec![server.connect("postgres").one(NEXT)];
+    let mut ids: Vec<i64> = vec![server.one(NEXT)];
     server.stop_fast();
     server.set_clock("-3600");
     server.start_again();
@@ -87,14 +87,12 @@ fn an_extension_that_is_made_again_after_a_restart_repeats_nothing() {
     let mut session = server.connect("other");
     let mut ids: Vec<i64> = session.column(FAR);
     session.run("DROP EXTENSION pg_mint");
-    server.stop_immediate();
-    server.start_again();
+    server.crash();
     let mut session = server.connect("other");
     session.run("BEGIN; CREATE EXTENSION IF NOT EXISTS pg_mint");
     ids.extend(session.column::<i64>(FAR));
     // The transaction is lost, and with it the page.
-    server.stop_immediate();
-    server.start_again();
+    server.crash();
     let mut session = server.connect("other");
     session.run("CREATE EXTENSION pg_mint");
     ids.extend(session.column::<i64>(FAR));
@@ -108,7 +106,7 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
     server.stop_fast();
     server.set_clock("+1d");
     server.start_again();
-    let _: i64 = server.connect("postgres").one(NEXT);
+    let _: i64 = server.one(NEXT);
     server.stop_fast();
     server.set_clock("+0");
     server.start_again();
@@ -120,7 +118,7 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
         let refusal = third.refusal(NEXT);
         assert_behind_ceiling(&refusal);
         let words = "the ceiling of this server (file \"pg_mint.ceiling\")";
-        assert!(refusal.message.contains(words), "{refusal}");
+        refusal.assert_message(words);
     }
     assert!(ahead(&server) > DAY - 600);
 
@@ -134,10 +132,10 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
         let _: i64 = third.one(NEXT);
         assert!(ahead(&server) < 10, "{}", ahead(&server));
         // Its own ids are a day ahead.
-        let refusal = server.connect("postgres").refusal(NEXT);
+        let refusal = server.refusal(NEXT);
         assert_behind_ceiling(&refusal);
         let words = "the ceiling of this database";
-        assert!(refusal.message.contains(words), "{refusal}");
+        refusal.assert_message(words);
         server.restart();
         third = server.connect("third");
     }
@@ -189,7 +187,7 @@ fn a_ceiling_that_is_set_far_ahead_is_that_of_one_database() {
 #[test]
 fn a_damaged_file_is_an_error() {
     let server = with_databases("a damaged file");
-    let _: i64 = server.connect("postgres").one(NEXT);
+    let _: i64 = server.one(NEXT);
     let path = server.file(FILE);
     let whole = fs::read(&path).expect("the file can be read");
     for damage in [
@@ -203,7 +201,7 @@ fn a_damaged_file_is_an_error() {
         let refusal = server.connect("other").refusal(NEXT);
         say(refusal.to_string());
         assert_eq!(refusal.code, "XX001", "{refusal}");
-        assert!(refusal.hint.contains("remove it"), "{refusal}");
+        refusal.assert_hint("remove it");
         assert_eq!(fs::read(&path).expect("the file can be read"), damage);
     }
     fs::remove_file(&path).expect("the file can be removed");
@@ -228,5 +226,5 @@ fn a_file_that_is_too_long_is_cut() {
         fs::read(&path).expect("the file can be read").len() == whole
     });
     server.restart();
-    let _: i64 = server.connect("postgres").one(NEXT);
+    let _: i64 = server.one(NEXT);
 }

@@ -84,8 +84,7 @@ fn a_disk_slower_than_the_window_stops_nobody() {
         outlast_the_window();
         let mut session = server.connect("postgres");
         session.run("SET statement_timeout = '50ms'");
-        let refusal = session.refusal(NEXT);
-        assert_eq!(refusal.code, "57014", "{refusal}");
+        let refusal = session.refused(NEXT, "57014");
         assert!(refusal.after < Duration::from_secs(2), "{refusal}");
     }
 }
@@ -103,7 +102,7 @@ fn a_sequence_set_back_is_raised_again() {
         "ALTER SEQUENCE mint.time_ceiling RESTART",
     ];
     for (times, tampering) in tamperings.iter().take(count(4, 2)).enumerate() {
-        server.connect("postgres").run(tampering);
+        server.run(tampering);
         outlast_the_window();
         all.extend(session.column::<i64>(MANY));
         assert_eq!(
@@ -143,7 +142,7 @@ fn a_recreated_extension_remembers() {
     let mut all: Vec<i64> = session.column(MANY);
     session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
     server.crash_with_the_clock_back();
-    all.extend(server.connect("postgres").column::<i64>(MANY));
+    all.extend(server.column::<i64>(MANY));
     assert_ascending(&all);
 }
 
@@ -156,12 +155,11 @@ fn sessions_wait_for_an_open_alter_sequence() {
     for end in ["ROLLBACK", "COMMIT"] {
         let mut other = server.connect("postgres");
         other.run("BEGIN; ALTER SEQUENCE mint.time_ceiling RESTART WITH 5");
-        let refusal = other.refusal("SAVEPOINT here; SELECT snowflake_next_id(7)");
-        assert_eq!(refusal.code, "55000", "{refusal}");
+        other.refused("SAVEPOINT here; SELECT snowflake_next_id(7)", "55000");
         other.run("ROLLBACK; BEGIN; ALTER SEQUENCE mint.time_ceiling RESTART WITH 5");
         outlast_the_window();
         session.run("SET lock_timeout = '100ms'");
-        assert_eq!(session.refusal(NEXT).code, "55P03");
+        session.refused(NEXT, "55P03");
         other.run(end);
         session.run("RESET lock_timeout");
         all.push(session.one(NEXT));
@@ -195,7 +193,7 @@ fn the_extension_is_moved_and_recreated_under_load() {
         assert!(all.last() < ids.first(), "{:?} again", ids.first());
         all.extend(ids);
         server.crash_with_the_clock_back();
-        all.push(server.connect("postgres").one(NEXT));
+        all.push(server.one(NEXT));
         server.set_clock("+0");
     }
     assert_unique([&all]);
@@ -208,15 +206,13 @@ fn a_copied_database_takes_its_ceiling_along() {
     let server = Server::start_with_clock("a template");
     server.create_database("original");
     let mut all: Vec<i64> = server.connect("original").column(MANY);
-    server
-        .connect("postgres")
-        .run("CREATE DATABASE copy TEMPLATE original");
+    server.run("CREATE DATABASE copy TEMPLATE original");
     // Databases of one server share its lanes.
     for database in ["copy", "original", "copy"] {
         all.extend(server.connect(database).column::<i64>(MANY));
     }
     assert_ascending(&all);
-    server.connect("postgres").run("DROP DATABASE original");
+    server.run("DROP DATABASE original");
     server.crash_with_the_clock_back();
     all.extend(server.connect("copy").column::<i64>(MANY));
     // A new database of the same name has a new ceiling, while the server keeps its lanes.
@@ -244,9 +240,7 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     session.run("DROP DATABASE shop");
     drop(session);
     server.crash_with_the_clock_back();
-    server
-        .connect("postgres")
-        .run("CREATE DATABASE shop OWNER owner");
+    server.run("CREATE DATABASE shop OWNER owner");
     server.restore("owner", "shop", &dump);
     let mut owner = server.connect_as("owner", "shop");
     let insert = "INSERT INTO item (n) SELECT generate_series(1001, 2000)";
@@ -301,19 +295,11 @@ fn only_owners_access_the_ceiling() {
         "SELECT * FROM mint.ceilings",
         "SELECT mint.reset_ceiling(now())",
     ] {
-        assert_eq!(app.refusal(sql).code, "42501", "{sql}");
+        app.refused(sql, "42501");
     }
     assert!(owner.one::<i64>("SELECT last_value FROM mint.time_ceiling") > 1_600_000_000_000_000);
-    assert_eq!(
-        owner.refusal("SELECT mint.reset_ceiling(now())").code,
-        "42501"
-    );
-    assert_eq!(
-        owner
-            .refusal("ALTER SEQUENCE mint.time_ceiling RESTART")
-            .code,
-        "42501"
-    );
+    owner.refused("SELECT mint.reset_ceiling(now())", "42501");
+    owner.refused("ALTER SEQUENCE mint.time_ceiling RESTART", "42501");
 }
 
 /// A wrong clock that was accepted by mistake raises the ceiling far ahead. A superuser resets it.
@@ -324,32 +310,25 @@ fn a_poisoned_ceiling_is_reset() {
     session.run("CREATE TABLE item (id bigint)");
     let good: i64 = session.one(NEXT);
     server.set_clock("+1y");
-    assert_eq!(session.refusal(NEXT).code, "58000");
+    session.refused(NEXT, "58000");
     session.run("SELECT mint.accept_clock()");
     let _poisoned: i64 = session.one(NEXT);
 
     server.set_clock("+0");
     let reset = "SELECT mint.reset_ceiling(now())";
     let refusal = session.refusal(NEXT);
-    assert!(refusal.message.contains("behind the last id"), "{refusal}");
-    let refusal = session.refusal(reset);
-    assert_eq!(refusal.code, "55006", "{refusal}");
-    assert!(refusal.detail.contains("shard 7"), "{refusal}");
+    refusal.assert_message("behind the last id");
+    let refusal = session.refused(reset, "55006");
+    refusal.assert_detail("shard 7");
 
     // The ceiling outlives a clean restart and a crash.
     server.restart();
-    server.cut_power();
-    server.start_again();
+    server.lose_power();
     let mut session = server.connect("postgres");
     let refusal = session.refusal(NEXT);
     assert_behind_ceiling(&refusal);
-    assert!(refusal.hint.contains("mint.reset_ceiling"), "{refusal}");
-    assert_eq!(
-        session
-            .refusal("SELECT mint.reset_ceiling('infinity')")
-            .code,
-        "22023"
-    );
+    refusal.assert_hint("mint.reset_ceiling");
+    session.refused("SELECT mint.reset_ceiling('infinity')", "22023");
 
     session.run(reset);
     let again: i64 = session.one(NEXT);
@@ -358,9 +337,8 @@ fn a_poisoned_ceiling_is_reset() {
     ));
     assert!(soon, "still in the future");
     assert_ascending(&[good, again]);
-    server.cut_power();
-    server.start_again();
-    assert_ascending(&[again, server.connect("postgres").one(NEXT)]);
+    server.lose_power();
+    assert_ascending(&[again, server.one(NEXT)]);
 }
 
 /// Each step of the clock is logged once.

@@ -49,8 +49,7 @@ fn a_copied_database_remembers_its_template() {
     let (server, mut all) = server_ahead("copied");
     run_without_sessions(&server, "CREATE DATABASE branch TEMPLATE shop");
     server.connect("branch").run(RECREATE);
-    server.cut_power();
-    server.start_again();
+    server.lose_power();
     all.extend(mint_far(&server, "branch"));
     assert_ascending(&all);
 }
@@ -84,8 +83,7 @@ fn an_event_trigger_does_not_begin_the_ceiling() {
     session.run("DROP EVENT TRIGGER audit");
     assert!(session.one::<i64>("SELECT count(*) FROM audit") > 0);
     drop(session);
-    server.cut_power();
-    server.start_again();
+    server.lose_power();
     all.extend(mint_far(&server, "branch"));
     assert_ascending(&all);
 }

@@ -21,13 +21,11 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         "ALTER SEQUENCE mint.time_ceiling RESTART",
     ] {
         session.run(&format!("BEGIN; {replace}; SAVEPOINT before"));
-        let refusal = session.refusal(NEXT);
-        assert_eq!(refusal.code, "55000", "{replace}: {refusal}");
+        session.refused(NEXT, "55000");
         session.run("ROLLBACK TO before");
         // A parallel worker refuses as well, though its leader replaced the ceiling.
         session.run(IN_A_WORKER);
-        let refusal = session.refusal("SELECT count(snowflake_next_id(7)) FROM pg_class");
-        assert_eq!(refusal.code, "55000", "{replace}, in a worker: {refusal}");
+        session.refused("SELECT count(snowflake_next_id(7)) FROM pg_class", "55000");
         session.run("ROLLBACK");
         all.push(session.one(NEXT));
         session.run(&format!("BEGIN; {replace}; COMMIT"));
@@ -75,7 +73,7 @@ fn nothing_is_minted_after_a_savepoint_that_can_restore_the_ceiling() {
     session.run("ROLLBACK TO here; COMMIT");
     server.crash_with_the_clock_back();
     let mut all: Vec<i64> = ids.as_ref().ok().copied().into_iter().collect();
-    all.push(server.connect("postgres").one(NEXT));
+    all.push(server.one(NEXT));
     assert_ascending(&all);
     assert_eq!(
         ids.expect_err("an id that a crash can repeat").code,
@@ -92,7 +90,7 @@ fn nothing_is_minted_after_a_savepoint_beside_a_lock_of_the_row() {
         "BEGIN; SELECT 1 FROM pg_class WHERE oid = 'mint.time_ceiling'::regclass FOR KEY SHARE;
          SAVEPOINT here; ALTER SEQUENCE mint.time_ceiling RESTART",
     );
-    assert_eq!(session.refusal(NEXT).code, "55000");
+    session.refused(NEXT, "55000");
     session.run("ROLLBACK");
     session.one::<i64>(NEXT);
 }
@@ -158,10 +156,10 @@ fn a_sequence_of_another_name_is_not_the_ceiling() {
          ALTER SEQUENCE mint.time_ceiling RENAME TO old_ceiling;
          CREATE SEQUENCE mint.time_ceiling; SELECT setval('mint.time_ceiling', 1)",
     );
-    all.push(server.connect("postgres").one(NEXT));
+    all.push(server.one(NEXT));
     all.push(session.one(NEXT));
     server.crash_with_the_clock_back();
-    all.push(server.connect("postgres").one(NEXT));
+    all.push(server.one(NEXT));
     assert_ascending(&all);
 }
 
@@ -201,7 +199,7 @@ fn a_session_that_waits_for_a_renamed_sequence_looks_again() {
         assert!(page > at, "{page} is not above {at}");
     }
     server.crash_with_the_clock_back();
-    all.push(server.connect("postgres").one(NEXT));
+    all.push(server.one(NEXT));
     assert_ascending(&all);
 }
 
@@ -213,9 +211,8 @@ fn a_poisoned_ceiling_stays_in_its_database() {
     session.one::<i64>(NEXT);
     session.run(&format!("SELECT setval('mint.time_ceiling', {})", i64::MAX));
     std::thread::sleep(std::time::Duration::from_millis(800));
-    let refusal = session.refusal(NEXT);
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(refusal.hint.contains("mint.reset_ceiling"), "{refusal}");
+    let refusal = session.refused(NEXT, "58000");
+    refusal.assert_hint("mint.reset_ceiling");
 
     server.create_database("neighbor");
     let id: i64 = server.connect("neighbor").one(NEXT);
@@ -231,9 +228,7 @@ fn a_poisoned_ceiling_stays_in_its_database() {
 #[test]
 fn a_rewritten_sequence_keeps_its_floor() {
     let server = Server::start_with_clock("rewritten floor");
-    let mut all: Vec<i64> = server
-        .connect("postgres")
-        .column("SELECT snowflake_next_ids(5, 3000, 'sonyflake')");
+    let mut all: Vec<i64> = server.column("SELECT snowflake_next_ids(5, 3000, 'sonyflake')");
     server.stop_fast();
     server.set_clock("-1.5");
     server.start_again();
