@@ -282,6 +282,17 @@ impl Server {
         self.connect(name).run("CREATE EXTENSION pg_mint");
     }
 
+    /// Creates a database of a role, which is made if it is not there, and opens a session of the role.
+    #[must_use]
+    pub fn owned_database(&self, owner: &str, name: &str) -> Session {
+        let mut session = self.connect("postgres");
+        session.run(&format!(
+            "DO $$ BEGIN CREATE ROLE {owner} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+        ));
+        session.run(&format!("CREATE DATABASE {name} OWNER {owner}"));
+        self.connect_as(owner, name)
+    }
+
     /// Installs the extension's library, changed by `change`, for this server alone. Sessions that have loaded the old file
     /// keep it; sessions that load the library from now on get the new one.
     pub fn install_library(&self, change: impl FnOnce(&mut [u8])) {

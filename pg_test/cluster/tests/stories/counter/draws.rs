@@ -1,6 +1,6 @@
 //! Segments, tickets and user sequences on whole servers: load, crashes, failover, dumps and full tables.
 
-use mint_cluster::load::sessions::{assert_sound, draw_at_once, while_minting};
+use mint_cluster::load::sessions::{assert_sound, draw_at_once};
 use mint_cluster::{Server, assert_ascending, assert_unique, count, say};
 
 const NEXT: &str = "SELECT segment_next('tag')";
@@ -12,11 +12,12 @@ fn with_tag(name: &str, step: u32) -> Server {
     server
 }
 
-/// Lets sessions draw from one sequence in different ways.
-fn draw_mixed(sessions: usize) {
+/// Sessions draw from one sequence in different ways.
+#[test]
+fn thirty_two_sessions_mix_segments_with_nextval_and_setval() {
     let server = with_tag("mixed", 50);
     let each = count(600, 60);
-    let drawn = draw_at_once(&server, "postgres", sessions, |session, number| {
+    let drawn = draw_at_once(&server, "postgres", 32, |session, number| {
         let mut ids = Vec::new();
         for round in 0..each {
             match (number + round) % 6 {
@@ -38,17 +39,7 @@ fn draw_mixed(sessions: usize) {
     });
     assert_unique(&drawn);
     let total: usize = drawn.iter().map(Vec::len).sum();
-    say(format!("{sessions} sessions: {total} values, each once"));
-}
-
-#[test]
-fn eight_sessions_mix_segments_with_nextval_and_setval() {
-    draw_mixed(8);
-}
-
-#[test]
-fn thirty_two_sessions_mix_segments_with_nextval_and_setval() {
-    draw_mixed(32);
+    say(format!("32 sessions: {total} values, each once"));
 }
 
 /// With one caller at a time, values ascend within each session: a later segment is above an earlier one.
@@ -60,52 +51,6 @@ fn values_ascend_within_each_session() {
         (0..each).map(|_| session.one(NEXT)).collect()
     });
     assert_sound(&drawn);
-}
-
-/// No value that a client saw is repeated, committed or not.
-#[test]
-fn crashes_repeat_nothing() {
-    let server = with_tag("crashes", 20);
-    server.run("SELECT user_sequence_create('family', sections => 2, step => 20)");
-    let (mut values, mut numbers) = (Vec::new(), Vec::new());
-    for round in 0..count(12, 4) {
-        // A session that never commits; its values count as seen.
-        let mut open = server.connect("postgres");
-        open.run("BEGIN READ ONLY");
-        values.push(open.one(NEXT));
-        let user = "SELECT user_sequence_next('family', 5)";
-        let story = || std::thread::sleep(std::time::Duration::from_millis(count(300, 100)));
-        let drawn = while_minting(&server, 2, NEXT, story);
-        let of_user = while_minting(&server, 2, user, || {
-            let mut session = server.connect("postgres");
-            for _ in 0..100 {
-                values.push(session.one(NEXT));
-                numbers.push(session.one::<i64>(user));
-            }
-            match round % 2 {
-                0 => server.stop_immediate(),
-                _ => server.kill9(session.pid),
-            }
-        });
-        if round % 2 == 0 {
-            server.start_again();
-        }
-        values.extend(drawn.into_iter().flat_map(|record| record.ids));
-        numbers.extend(of_user.into_iter().flat_map(|record| record.ids));
-    }
-    let mut session = server.connect("postgres");
-    values.push(session.one(NEXT));
-    numbers.push(session.one("SELECT user_sequence_next('family', 5)"));
-    assert_unique([&values]);
-    assert_unique([&numbers]);
-    let most = |all: &Vec<i64>| all.iter().max().copied();
-    assert_eq!(most(&values), values.last().copied());
-    assert_eq!(most(&numbers), numbers.last().copied());
-    say(format!(
-        "{} values and {} numbers of a user across crashes, each once",
-        values.len(),
-        numbers.len()
-    ));
 }
 
 /// Compares with rows `idgo`, `crash` and `seqsvr`, `steps` of the known ids.
@@ -227,31 +172,14 @@ fn a_dump_carries_counters() {
     assert_eq!(id, copy.one::<i64>(calls[0]) - 1);
 }
 
-/// More sequences than slots evict each other and repeat nothing.
+/// More sections and users of two families than there is memory for evict each other, and repeat nothing.
 #[test]
-fn many_sequences_share_few_slots() {
-    let server = Server::build("few places")
-        .conf("pg_mint.max_segments = 16")
+fn many_users_share_little_memory() {
+    let server = Server::build("little memory")
         .conf("pg_mint.max_sections = 64")
         .conf("pg_mint.user_memory = '1MB'")
         .start();
-    let mut session = server.connect("postgres");
-    session.run(
-        "DO $$ BEGIN FOR n IN 1..40 LOOP PERFORM segment_create('tag' || n, 10); END LOOP; END $$",
-    );
-    session.run("SELECT user_sequence_create('a', 50), user_sequence_create('b', 50)");
-    let each = count(400, 60);
-    let drawn = draw_at_once(&server, "postgres", 6, |session, number| {
-        (0..each)
-            .map(|round| {
-                let tag = (number * 7 + round) % 40;
-                let value: i64 = session.one(&format!("SELECT segment_next('tag{}')", tag + 1));
-                value * 40 + tag as i64
-            })
-            .collect()
-    });
-    assert_unique(&drawn);
-    // Many more users of two families than there is memory for.
+    server.run("SELECT user_sequence_create('a', 50), user_sequence_create('b', 50)");
     let drawn = draw_at_once(&server, "postgres", 4, |session, number| {
         let family = ["a", "b"][number % 2];
         session.column::<i64>(&format!(

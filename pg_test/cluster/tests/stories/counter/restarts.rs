@@ -6,21 +6,23 @@ use std::time::Duration;
 
 const TICKET: &str = "SELECT ticket_next('photos')";
 const VALUE: &str = "SELECT segment_next('tag')";
+const NUMBER: &str = "SELECT user_sequence_next('family', 5)";
 
-/// Returns a server with tickets and segments from which one value each was drawn.
+/// Returns a server with tickets, segments and numbers of users from which one value each was drawn.
 fn drawn_from(name: &str) -> Server {
     let server = Server::build(name).durable().start();
     server.run(
-        "SELECT ticket_create('photos', server => 2, servers => 3), segment_create('tag', 100)",
+        "SELECT ticket_create('photos', server => 2, servers => 3), segment_create('tag', 100),
+             user_sequence_create('family', sections => 2, step => 20)",
     );
     draw(&server);
     server
 }
 
-/// Draws a ticket and a value in a session of its own.
-fn draw(server: &Server) -> (i64, i64) {
+/// Draws one of each in a session of its own.
+fn draw(server: &Server) -> [i64; 3] {
     let mut session = server.connect("postgres");
-    (session.one(TICKET), session.one(VALUE))
+    [TICKET, NUMBER, VALUE].map(|next| session.one(next))
 }
 
 /// A sequence without a CACHE that has issued eight values continues within fifty, after stops of both kinds.
@@ -42,17 +44,21 @@ fn a_restart_skips_few_values_of_a_seldom_used_sequence() {
     }
 }
 
-/// Sessions draw while the server is stopped in every way.
+/// Sessions draw while the server is stopped in every way. What a session sees that never commits counts as well.
 #[test]
 fn no_stop_under_load_repeats_a_number() {
     let server = drawn_from("stops under load");
-    let (mut values, mut tickets) = (Vec::new(), Vec::new());
     let many = "SELECT segment_next('tag') FROM generate_series(1, 30)";
     let range =
         "SELECT g FROM segment_next_range('tag', 7) r, generate_series(r.first, r.last, r.step) g";
-    let asked = [VALUE, VALUE, many, range, TICKET, TICKET];
+    let asked = [TICKET, TICKET, NUMBER, NUMBER, VALUE, VALUE, many, range];
+    // Tickets, numbers of a user, and values.
+    let mut all: [Vec<i64>; 3] = Default::default();
     for round in 0..count(40, 8) {
-        let mut records = while_asking(&server.place(), &asked, || {
+        let mut open = server.connect("postgres");
+        open.run("BEGIN READ ONLY");
+        all[2].push(open.one(VALUE));
+        let records = while_asking(&server.place(), &asked, || {
             std::thread::sleep(Duration::from_millis(50 + 13 * (round % 7)));
             match round % 4 {
                 0 | 2 => server.stop_fast(),
@@ -61,24 +67,23 @@ fn no_stop_under_load_repeats_a_number() {
             }
             server.start_again();
         });
-        for record in records.drain(..4) {
-            values.extend(record.ids);
+        for (client, record) in records.into_iter().enumerate() {
+            all[2.min(client / 2)].extend(record.ids);
         }
-        tickets.extend(records.into_iter().flat_map(|record| record.ids));
-        // A range that is longer than the rest of a segment is above the next value; tickets are drawn one by one.
-        let (ticket, value) = draw(&server);
-        values.push(value);
-        tickets.push(ticket);
-        assert_eq!(tickets.iter().max(), Some(&ticket), "round {round}");
+        let next = draw(&server);
+        for (drawn, next) in all.iter_mut().zip(next) {
+            drawn.push(next);
+        }
+        // A range that is longer than the rest of a segment is above the next value; the others are drawn one by one.
+        for (drawn, next) in all[..2].iter().zip(&next) {
+            assert_eq!(drawn.iter().max(), Some(next), "round {round}");
+        }
     }
-    assert!(values.len() > 1_000, "{}", values.len());
-    assert_unique([&values]);
-    assert_unique([&tickets]);
+    assert!(all[2].len() > 1_000, "{}", all[2].len());
+    all.iter().for_each(|drawn| assert_unique([drawn]));
+    let many = all.map(|drawn| drawn.len());
     say(format!(
-        "{} values and {} tickets over stops of every kind, each once; the last is {}",
-        values.len(),
-        tickets.len(),
-        values.last().copied().unwrap_or_default()
+        "{many:?} tickets, numbers and values over stops of every kind, each once"
     ));
 }
 
@@ -91,5 +96,6 @@ fn a_switchover_repeats_nothing() {
     server.stop_fast();
     standby.promote();
     let next = draw(&standby);
-    assert!(next.0 > drawn.0 && next.1 > drawn.1, "{next:?}");
+    let is_above = drawn.iter().zip(&next).all(|(drawn, next)| next > drawn);
+    assert!(is_above, "{drawn:?}, then {next:?}");
 }

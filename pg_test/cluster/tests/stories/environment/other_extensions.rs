@@ -212,6 +212,23 @@ fn assert_as_before(before: &[String], after: &[String], what: &str) {
     assert!(worse.is_empty(), "{what}: {worse:#?}");
 }
 
+/// UUIDs of names are those of uuid-ossp, where the server has that, and each reads the UUIDs of the other.
+fn assert_same_uuids(session: &mut Session) {
+    if !session.one::<bool>("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'uuid-ossp')")
+    {
+        return say("SKIPPED UUIDs of uuid-ossp: the contrib module is not in this server tree");
+    }
+    let same: bool = session.one(
+        "SELECT bool_and(uuid_v3('dns', n) = uuid_generate_v3(uuid_ns_dns(), n) AND uuid_v5('url', n) = uuid_generate_v5(uuid_ns_url(), n)
+             AND uuid_v5('oid', n) = uuid_generate_v5(uuid_ns_oid(), n) AND uuid_v3('x500', n) = uuid_generate_v3(uuid_ns_x500(), n))
+             AND uuid_nil_value() = uuid_nil()
+             AND uuid_version_of(uuid_generate_v1()) = 1 AND uuid_version_of(uuid_generate_v4()) = 4
+             AND abs(extract(epoch FROM uuid_time(uuid_generate_v1()) - clock_timestamp())) < 60
+         FROM unnest(ARRAY['', 'www.widgets.com', 'Zürich', repeat('x', 5000)]) n",
+    );
+    assert!(same, "not the UUIDs of uuid-ossp");
+}
+
 #[test]
 fn neighbors_and_their_calls() {
     let server = Server::build("neighbors").start_empty();
@@ -234,6 +251,7 @@ fn neighbors_and_their_calls() {
     create(&mut neighbors_first);
     let of_others = outcomes(&mut neighbors_first, &others);
     neighbors_first.run("CREATE EXTENSION pg_mint");
+    assert_same_uuids(&mut neighbors_first);
     assert_as_before(
         &own,
         &outcomes(&mut neighbors_first, OURS),

@@ -7,11 +7,8 @@ pub const CREATE: &str = "CREATE EXTENSION pg_mint";
 /// Starts a server with the roles `owner`, who owns database `shop`, and `carol`, who may create schemas in it.
 pub fn shop(story: &str) -> (Server, Session) {
     let server = Server::build(story).start_empty();
-    let mut session = server.connect("postgres");
-    session.run("CREATE ROLE owner LOGIN; CREATE ROLE carol LOGIN");
-    session.run("CREATE DATABASE shop OWNER owner");
-    session.run("GRANT CREATE ON DATABASE shop TO carol");
-    let owner = server.connect_as("owner", "shop");
+    let owner = server.owned_database("owner", "shop");
+    server.run("CREATE ROLE carol LOGIN; GRANT CREATE ON DATABASE shop TO carol");
     (server, owner)
 }
 

@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 /// Starts a server with a database of one tenant beside that of the others.
 fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
     let server = Server::build(name).conf(&conf.join("\n")).start();
-    let mut session = server.connect("postgres");
-    session.run("CREATE ROLE eve LOGIN");
-    session.run("CREATE DATABASE evedb OWNER eve");
-    eve(&server).run("CREATE EXTENSION pg_mint");
+    let mut eve = server.owned_database("eve", "evedb");
+    eve.run("CREATE EXTENSION pg_mint");
     server
 }
 
@@ -80,25 +78,6 @@ fn ceilings_of_others_are_never_refused() {
             .one::<i64>("SELECT snowflake_next_id(5)")
             > 0
     );
-}
-
-/// The tenant's sequences evict each other, and not the only one of another database.
-#[test]
-fn segments_of_others_stay() {
-    let server = server_with_tenant("segments", &["pg_mint.max_segments = 64"]);
-    let mut eve = eve(&server);
-    eve.run("DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE 'CREATE SEQUENCE s' || i; END LOOP; END $$");
-    let mut other = server.connect("postgres");
-    other.run("CREATE SEQUENCE small AS smallint");
-    let mut values = Vec::new();
-    for _ in 0..20 {
-        values.push(other.one::<i64>("SELECT segment_next('small')"));
-        eve.run("SELECT count(segment_next(('s' || i)::regclass)) FROM generate_series(1, 200) i");
-    }
-    assert_eq!(values, (1..=20).collect::<Vec<i64>>());
-    let sections = "SELECT user_sequence_create('box', 1)";
-    other.run(sections);
-    assert_eq!(other.one::<i64>("SELECT user_sequence_next('box', 1)"), 1);
 }
 
 #[test]

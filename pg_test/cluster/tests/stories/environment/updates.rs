@@ -283,10 +283,9 @@ fn an_update_makes_what_a_new_installation_has() {
         assert!(owner.one::<i64>("SELECT new_item()") > 0);
 
         session.run("DROP DATABASE IF EXISTS copy");
-        session.run("CREATE DATABASE copy OWNER owner");
+        let mut copy = server.owned_database("owner", "copy");
         server.restore("owner", "copy", &server.dump("owner", "earlier"));
         assert_eq!(definitions(&server, "copy"), expected, "{version}, dumped");
-        let mut copy = server.connect_as("owner", "copy");
         assert_far(&mut copy, &version);
         copy.run("INSERT INTO item (n) VALUES (1); INSERT INTO event (n) VALUES (1)");
         let same = "SELECT count(*) = count(DISTINCT id) FROM item";

@@ -52,9 +52,6 @@ pub(super) fn owner(story: &str, role: &str) -> (Server, Session) {
     let server = Server::build(story)
         .conf("autovacuum_naptime = 1")
         .start_empty();
-    let mut session = server.connect("postgres");
-    session.run(&format!("CREATE ROLE {role} LOGIN"));
-    session.run(&format!("CREATE DATABASE {role} OWNER {role}"));
-    let owner = server.connect_as(role, role);
+    let owner = server.owned_database(role, role);
     (server, owner)
 }

@@ -1,8 +1,7 @@
 //! Wall clock steps while sessions mint.
 
-use super::assert_behind_ceiling;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
-use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Server, Session, assert_ascending, count, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -60,27 +59,6 @@ fn an_hour_back_is_refused_at_once() {
     server.set_clock("+0");
     let after: i64 = session.one(NEXT);
     assert_ascending(&[before, after]);
-}
-
-#[test]
-fn an_hour_back_and_half_an_hour_forward_while_minting() {
-    let server = Server::start_with_clock("an hour back, half an hour forward");
-    let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
-        pause(300);
-        for offset in ["-3600", "+0", "+1800", "+0", "+1800"] {
-            server.set_clock(offset);
-            pause(300);
-        }
-    }));
-    assert_sound(&ids);
-    assert!(
-        !refusals.is_empty(),
-        "no call was refused after a step of an hour back"
-    );
-    for refusal in refusals {
-        assert_eq!(refusal.code, "58000", "{refusal}");
-        assert!(refusal.after < seconds(1.0), "{refusal}");
-    }
 }
 
 /// Ids can be two seconds ahead, so a step of three leaves one second to wait, less than the default max_wait of five.
@@ -216,32 +194,4 @@ fn without_slack_any_step_back_is_an_error() {
         assert_sound(&all);
         assert!(noticed, "a step of {step} s was never an error");
     }
-}
-
-/// A server starts from the ceiling on disk, not from the clock.
-#[test]
-fn a_crash_with_the_clock_set_back_repeats_nothing() {
-    let server = Server::build_with_clock("crash and clock back");
-    let server = server.durable().start();
-    let mut session = server.connect("postgres");
-    let mut all: Vec<i64> =
-        session.column("SELECT snowflake_next_id(7) FROM generate_series(1, 3000)");
-
-    server.stop_immediate();
-    server.set_clock("-1");
-    server.start_again();
-    let mut session = server.connect("postgres");
-    all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 3000)"));
-
-    server.set_clock("-600");
-    server.kill9(session.pid);
-    let mut session = server.connect("postgres");
-    let refusal = session.refusal(NEXT);
-    say(format!("a crash and ten minutes back: {refusal}"));
-    assert_behind_ceiling(&refusal);
-
-    server.set_clock("+0");
-    all.push(server.until_minted(|| session.try_one(NEXT)));
-    assert_unique([&all]);
-    assert_ascending(&all);
 }

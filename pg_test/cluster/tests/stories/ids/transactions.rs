@@ -119,15 +119,6 @@ fn create_extension_and_mint_in_one_transaction() {
     created_and_used_in_one_transaction(&Server::build("one transaction").durable().start_empty());
 }
 
-/// With wal_level = minimal, new relations are not logged but synced at the end of the transaction.
-#[test]
-fn create_extension_and_mint_in_one_transaction_with_minimal_wal() {
-    let server = Server::build("one transaction, minimal WAL")
-        .conf("wal_level = minimal")
-        .conf("max_wal_senders = 0");
-    created_and_used_in_one_transaction(&server.durable().start_empty());
-}
-
 #[test]
 fn parallel_workers_mint() {
     let server = Server::start("parallel");

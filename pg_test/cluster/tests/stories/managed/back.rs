@@ -9,10 +9,8 @@ use mint_cluster::Server;
 fn the_way_back_names_what_it_lacks() {
     let server = prepared("managed: back without privileges");
     let mut owner = server.connect("postgres");
-    owner.run("CREATE ROLE maker LOGIN");
-    owner.run("CREATE DATABASE hers OWNER maker");
+    let mut maker = server.owned_database("maker", "hers");
     server.connect("hers").run("CREATE EXTENSION pg_mint");
-    let mut maker = server.connect_as("maker", "hers");
     install(&mut maker);
     let back = FROM.replace("\\ir pg_mint_sql.sql", FILE);
     let refusal = maker.refused(&back, "42501");

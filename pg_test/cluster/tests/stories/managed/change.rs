@@ -156,8 +156,7 @@ fn nothing_of_other_roles_is_called() {
     );
     assert_eq!(bound, 0, "a function of mallory is called");
 
-    session.run("CREATE DATABASE hers OWNER mallory");
-    let mut owner = server.connect_as("mallory", "hers");
+    let mut owner = server.owned_database("mallory", "hers");
     install(&mut owner);
     let mut session = server.connect("hers");
     session.run("CREATE EXTENSION pg_mint");

@@ -9,12 +9,8 @@ const DECLARED: &str = "time:41 shard:8 seq:14 unit:1ms epoch:2020-01-01T00:00:0
 /// A server with the file in the database `shop` of the role `maker`, and an empty database `copy` of it.
 fn shop(name: &str) -> (Server, Session) {
     let server = Server::build(name).start_empty();
-    let mut owner = server.connect("postgres");
-    owner.run("CREATE ROLE maker LOGIN; CREATE ROLE app LOGIN");
-    for database in ["shop", "copy"] {
-        owner.run(&format!("CREATE DATABASE {database} OWNER maker"));
-    }
-    let mut shop = server.connect_as("maker", "shop");
+    server.run("CREATE ROLE app LOGIN");
+    let [mut shop, _] = ["shop", "copy"].map(|name| server.owned_database("maker", name));
     install(&mut shop);
     shop.run(&format!("SELECT mint_sql.shard_create(7, '{DECLARED}')"));
     (server, shop)
@@ -64,15 +60,10 @@ fn dumps_that_leave_something_out_repeat_nothing() {
     let (server, mut shop) = shop("managed: partial dumps");
     let last = both(&mut shop);
     for option in ["--no-comments", "--no-unlogged-table-data", "--schema-only"] {
-        let mut owner = server.connect("postgres");
-        owner.run("DROP DATABASE copy");
-        owner.run("CREATE DATABASE copy OWNER maker");
-        server.restore(
-            "maker",
-            "copy",
-            &server.dump_with("maker", "shop", &[option]),
-        );
-        let mut copy = server.connect_as("maker", "copy");
+        server.run("DROP DATABASE copy");
+        let mut copy = server.owned_database("maker", "copy");
+        let dump = server.dump_with("maker", "shop", &[option]);
+        server.restore("maker", "copy", &dump);
         let next = both(&mut copy);
         for (last, next) in last.iter().zip(&next) {
             assert_ascending(&[*last, *next]);

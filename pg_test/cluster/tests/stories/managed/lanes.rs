@@ -283,12 +283,7 @@ fn a_promoted_standby_continues_above_its_rows() {
 #[test]
 fn a_dump_is_restored_and_the_file_is_run_again() {
     let server = Server::build("managed: dumps").start_empty();
-    let mut owner = server.connect("postgres");
-    owner.run("CREATE ROLE maker LOGIN");
-    for database in ["shop", "copy"] {
-        owner.run(&format!("CREATE DATABASE {database} OWNER maker"));
-    }
-    let mut shop = server.connect_as("maker", "shop");
+    let [mut shop, mut copy] = ["shop", "copy"].map(|name| server.owned_database("maker", name));
     install(&mut shop);
     shop.run(
         "CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY DEFAULT mint_sql.snowflake_next_id(7), layout mint_sql.snowflake_layout DEFAULT 'twitter',
@@ -302,7 +297,6 @@ fn a_dump_is_restored_and_the_file_is_run_again() {
     assert_eq!(before, after, "functions were replaced, not made again");
     let dump = server.dump("maker", "shop");
     server.restore("maker", "copy", &dump);
-    let mut copy = server.connect_as("maker", "copy");
     copy.run("INSERT INTO kept (n) SELECT generate_series(1001, 2000)");
     assert!(copy.one::<bool>("SELECT count(DISTINCT id) = 2000 AND max(id) FILTER (WHERE n <= 1000) < min(id) FILTER (WHERE n > 1000) FROM kept"));
     assert_eq!(

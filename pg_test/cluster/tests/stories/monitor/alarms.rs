@@ -107,13 +107,12 @@ fn sequences_of_others_hide_nothing() {
 fn a_ceiling_of_another_database_is_a_warning() {
     let server = Server::start("alarms of ceilings");
     let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id(5); CREATE ROLE eve LOGIN");
+    session.run("SELECT snowflake_next_id(5)");
     for (place, database) in ["eve1", "eve2"].into_iter().enumerate() {
-        session.run(&format!("CREATE DATABASE {database} OWNER eve"));
+        let mut eve = server.owned_database("eve", database);
         server
             .connect(database)
             .run("CREATE EXTENSION IF NOT EXISTS pg_mint");
-        let mut eve = server.connect_as("eve", database);
         eve.run("SELECT setval('mint.time_ceiling', (extract(epoch FROM now() + interval '1 year') * 1e6)::bigint)");
         eve.refusal("SELECT snowflake_next_id(5)");
         for named in &["eve1", "eve2"][..=place] {

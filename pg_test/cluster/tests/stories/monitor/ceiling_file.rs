@@ -41,20 +41,31 @@ fn start(name: &str) -> (Server, Session) {
     (server, session)
 }
 
+/// A file that is not understood is not overwritten; one that is removed is made again.
 #[test]
 fn a_damaged_file_is_noticed() {
     let (server, _) = start("damaged file");
     let file = server.file(FILE);
-    for damage in [&b"hello\n"[..], &[0xff; 48]] {
+    let read = || fs::read(&file).expect("the file can be read");
+    let whole = read();
+    for damage in [
+        &b"hello\n"[..],
+        &[0xff; 48],
+        b"",
+        &whole[..whole.len() - 2],
+        b"pg_mint ceiling, format 2: 17",
+    ] {
         server.stop_fast();
         fs::write(&file, damage).expect("the file can be written");
         server.start_again();
         assert_told(&server, "XX001", "could not read file", "remove it");
+        assert_eq!(read(), damage);
     }
     fs::remove_file(&file).expect("the file can be removed");
     let mut session = server.connect("postgres");
     session.run(NEXT);
     session.assert_health("ceiling is ok");
+    assert_eq!(read().len(), whole.len());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! at all.
 
 use super::shard;
-use mint_cluster::load::sessions::{assert_sound, split, while_minting};
+use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::{AUTO, LEASE, assert_refused, first_id, refused_for};
 use mint_cluster::{Registry, Server, assert_unique, or_skip, say};
 use std::thread::sleep;
@@ -112,50 +112,4 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
     }
     ada.set_clock("+2");
     first_id(&ada, NEXT);
-}
-
-/// Two members' clocks step under load, and the registry's.
-#[test]
-fn steps_of_clocks_repeat_nothing() {
-    let registry = or_skip!(Registry::start("clocks that step"));
-    let members =
-        ["ada", "ben"].map(|name| registry.admit(Server::build_with_clock(name).conf(AUTO)));
-    for member in &members {
-        first_id(member, NEXT);
-    }
-    let mut bens = Vec::new();
-    let mut records = while_minting(&members[0], 3, NEXT, || {
-        bens = while_minting(&members[1], 3, NEXT, || {
-            for offset in [
-                "+0", "+0.3", "-0.3", "+5", "+0", "-5", "+0", "+3600", "+0", "-3600", "+0",
-            ] {
-                members[0].set_clock(offset);
-                sleep(Duration::from_millis(1_500));
-            }
-            registry.server.set_clock("+3600");
-            sleep(Duration::from_secs(12));
-            members[0].set_clock("+3600");
-            sleep(Duration::from_secs(2));
-            registry.server.set_clock("+0");
-            members[0].set_clock("+0");
-            sleep(Duration::from_secs(1));
-        });
-    });
-    records.extend(bens);
-    let (ids, refusals) = split(records);
-    for refusal in &refusals {
-        assert!(
-            ["55000", "58000"].contains(&refusal.code.as_str()),
-            "{refusal}"
-        );
-    }
-    assert!(!refusals.is_empty());
-    let mut all = ids;
-    assert_sound(&all);
-    // What was minted ahead of the time is not minted again.
-    members[1].run("SELECT mint.reset_ceiling(now())");
-    for member in &members {
-        all.push(vec![first_id(member, NEXT).0]);
-    }
-    assert_unique(&all);
 }

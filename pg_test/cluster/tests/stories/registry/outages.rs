@@ -1,8 +1,8 @@
-//! Registries that are down, hang, crash or wait. No node is granted twice.
+//! Registries that are down, crash or wait. No node is granted twice.
 
 use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::{LEASE, WAIT, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, assert_ascending, assert_unique, or_skip, say};
+use mint_cluster::{Registry, Server, assert_unique, or_skip, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -83,33 +83,6 @@ fn a_crash_of_the_registry_costs_no_id() {
         .connect()
         .one("SELECT count(*) FROM mint.registry_leases");
     assert_eq!(rows, 2, "each keeps its node");
-}
-
-/// A registry that hangs accepts connections and does not answer.
-#[test]
-fn no_session_waits_for_ever_for_a_registry_that_hangs() {
-    let registry = or_skip!(Registry::start("a registry that hangs"));
-    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
-    let (first, _) = first_id(&ada, NEXT);
-    let mut session = ada.connect("postgres");
-    let frozen = registry.server.freeze();
-    let refusals = [ben.refusal(NEXT), {
-        sleep(LEASE);
-        session.refusal(NEXT)
-    }];
-    drop(frozen);
-    for refusal in refusals {
-        assert_eq!(refusal.code, "55000", "{refusal}");
-        assert!(refusal.after < Duration::from_secs(6), "{refusal}");
-        let words = ["did not respond", "timeout expired"];
-        let text = refusal.to_string();
-        assert!(words.iter().any(|word| text.contains(word)), "{text}");
-    }
-    // It has forgotten nothing.
-    let (id, after) = first_id(&ada, NEXT);
-    assert!(after < Duration::from_secs(4), "{after:?}");
-    assert_ascending(&[first, id]);
-    first_id(&ben, NEXT);
 }
 
 /// Grants are on disk before they are told, whatever the settings of the server and the role. A session reads its own setting

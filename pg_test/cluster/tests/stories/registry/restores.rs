@@ -3,7 +3,7 @@
 
 use super::shard;
 use mint_cluster::registry::members::{
-    AUTO, LEASE, WAIT, create_registry, end_wait, first_id, refused_for, request, request_sql,
+    AUTO, WAIT, create_registry, end_wait, first_id, refused_for, request, request_sql,
 };
 use mint_cluster::{Registry, Server, Session, assert_unique, or_skip, say};
 use std::thread::sleep;
@@ -67,25 +67,6 @@ fn a_promoted_registry_that_lacks_grants_continues() {
     let known = "SELECT count(*) FROM mint.registry_leases";
     assert_eq!(registry.connect().one::<i64>(known), 1);
     assert_continues(&registry, [&ada, &ben], Instant::now());
-}
-
-/// The copy's clock is behind at first: members are refused by it, and it begins nothing by it.
-#[test]
-fn an_old_copy_with_its_clock_behind_continues_when_the_clock_is_right() {
-    let mut registry = or_skip!(Registry::start("an old copy"));
-    assert!(registry.ask().contains("lease"));
-    let copy = registry.server.copied("an old copy");
-    let (ada, ben) = two_members(&registry);
-    registry.server.stop_immediate();
-    copy.set_clock("-100");
-    copy.start_again();
-    registry.move_to(copy);
-    let eve = registry.auto("eve");
-    let refusal = refused_for(&eve, NEXT, "ahead of the clock of the registry");
-    refusal.assert_hint("or that of the registry");
-    registry.server.set_clock("+0");
-    let begun = Instant::now();
-    assert_continues(&registry, [&ada, &ben], begun);
 }
 
 #[test]
@@ -152,45 +133,13 @@ fn assert_kept_out(is_used: bool) {
     );
 }
 
-/// By pg_dump to another server, which members reach one by one; both grant for a while.
-#[test]
-fn a_registry_that_moves_to_another_server_meets_none_of_its_grants() {
-    let mut registry = or_skip!(Registry::start("a moved registry"));
-    let (ada, ben) = two_members(&registry);
-    let dump = registry.server.dump("postgres", "postgres");
-    let other = Server::build_with_clock("another server")
-        .distinct()
-        .start_empty_beside(&registry.server);
-    other.run("CREATE ROLE member LOGIN");
-    other.restore("postgres", "postgres", &dump);
-    // Granted by the old one after the dump.
-    let eve = registry.auto("eve");
-    let mut ids = vec![vec![first_id(&eve, NEXT).0]];
-    let before = registry.switch_to(other);
-    let begun = Instant::now();
-    // These still have a connection to it.
-    ids.push(vec![eve.one(NEXT)]);
-    assert_continues(&registry, [&ada, &ben], begun);
-    before.stop_immediate();
-    sleep(LEASE / 2);
-    for member in [&ada, &ben, &eve] {
-        ids.push(vec![first_id(member, NEXT).0]);
-    }
-    let mut admin = registry.connect();
-    let here = "SELECT count(*) FROM mint.registry_leases
-        WHERE place = mint.registry_place() AND lease_until > clock_timestamp()";
-    assert_eq!(admin.one::<i64>(here), 4);
-    assert_unique(&ids);
-}
-
 /// By every user who may, in every form; and the restored registry waits.
 #[test]
 fn a_registry_is_dumped_and_restored_by_its_owners() {
     let registry = or_skip!(Registry::start("dumps of a registry"));
     let mut session = registry.connect();
-    session.run("CREATE ROLE owner LOGIN; CREATE ROLE heir LOGIN");
-    session.run("CREATE DATABASE source OWNER owner");
-    let mut source = registry.server.connect_as("owner", "source");
+    session.run("CREATE ROLE heir LOGIN");
+    let mut source = registry.server.owned_database("owner", "source");
     source.run(
         "CREATE EXTENSION pg_mint; SELECT mint.registry_create();
          INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until) VALUES (13, 5000, 'kept', 'infinity');

@@ -171,45 +171,23 @@ fn a_reset_covers_what_other_databases_can_still_issue() {
 #[test]
 fn a_ceiling_that_is_set_far_ahead_is_that_of_one_database() {
     let server = with_databases("a ceiling set far ahead");
-    let mut session = server.connect("postgres");
-    let _: i64 = session.one(NEXT);
-    session
-        .run("SELECT setval('mint.time_ceiling', last_value + 86400000000) FROM mint.time_ceiling");
-    let another = || server.connect("postgres").try_one::<i64>(NEXT).is_err();
-    server.until("the ceiling is seen", another);
-    server.restart();
-    assert!(another());
-    assert!(ahead(&server) < 10, "{}", ahead(&server));
-    let _: i64 = server.connect("other").one(NEXT);
-}
-
-/// A file that is not understood is an error, and not overwritten; one that is removed is made again.
-#[test]
-fn a_damaged_file_is_an_error() {
-    let server = with_databases("a damaged file");
     let _: i64 = server.one(NEXT);
-    let path = server.file(FILE);
-    let whole = fs::read(&path).expect("the file can be read");
-    for damage in [
-        &b""[..],
-        &whole[..whole.len() - 2],
-        b"pg_mint ceiling, format 2: 17",
-    ] {
-        server.stop_fast();
-        fs::write(&path, damage).expect("the file can be written");
-        server.start_again();
-        let refusal = server.connect("other").refusal(NEXT);
-        say(refusal.to_string());
-        assert_eq!(refusal.code, "XX001", "{refusal}");
-        refusal.assert_hint("remove it");
-        assert_eq!(fs::read(&path).expect("the file can be read"), damage);
+    for far in ["last_value + 86400000000", "9223372036854775807"] {
+        server.run(&format!(
+            "SELECT setval('mint.time_ceiling', {far}) FROM mint.time_ceiling"
+        ));
+        server.until("the ceiling is seen", || {
+            server.connect("postgres").try_one::<i64>(NEXT).is_err()
+        });
+        server.restart();
+        server
+            .refused(NEXT, "58000")
+            .assert_hint("mint.reset_ceiling");
+        assert!(ahead(&server) < 10, "{}", ahead(&server));
+        let _: i64 = server.connect("other").one(NEXT);
+        server.run("SELECT mint.reset_ceiling(now())");
+        let _: i64 = server.one(NEXT);
     }
-    fs::remove_file(&path).expect("the file can be removed");
-    let _: i64 = server.connect("other").one(NEXT);
-    assert_eq!(
-        fs::read(&path).expect("the file can be read").len(),
-        whole.len()
-    );
 }
 
 /// What somebody has added to the file while the server runs is cut off, or the next start could not read it.

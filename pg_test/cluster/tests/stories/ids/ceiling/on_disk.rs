@@ -200,36 +200,12 @@ fn the_extension_is_moved_and_recreated_under_load() {
     assert_ascending(&all);
 }
 
-/// A copy of a database continues above the ids of the original, whatever the clock.
-#[test]
-fn a_copied_database_takes_its_ceiling_along() {
-    let server = Server::start_with_clock("a template");
-    server.create_database("original");
-    let mut all: Vec<i64> = server.connect("original").column(MANY);
-    server.run("CREATE DATABASE copy TEMPLATE original");
-    // Databases of one server share its lanes.
-    for database in ["copy", "original", "copy"] {
-        all.extend(server.connect(database).column::<i64>(MANY));
-    }
-    assert_ascending(&all);
-    server.run("DROP DATABASE original");
-    server.crash_with_the_clock_back();
-    all.extend(server.connect("copy").column::<i64>(MANY));
-    // A new database of the same name has a new ceiling, while the server keeps its lanes.
-    server.create_database("original");
-    all.extend(server.connect("original").column::<i64>(MANY));
-    assert_unique([&all]);
-    assert_ascending(&all);
-}
-
 /// A dump carries the ceiling, so that a server whose clock is behind repeats no id of the dump.
 #[test]
 fn a_restored_dump_repeats_nothing_of_its_origin() {
     let server = Server::start_with_clock("a dump");
     let mut session = server.connect("postgres");
-    session.run("CREATE ROLE owner LOGIN");
-    session.run("CREATE DATABASE shop OWNER owner");
-    let mut owner = server.connect_as("owner", "shop");
+    let mut owner = server.owned_database("owner", "shop");
     owner.run("CREATE EXTENSION pg_mint");
     owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
     owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
@@ -240,9 +216,8 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     session.run("DROP DATABASE shop");
     drop(session);
     server.crash_with_the_clock_back();
-    server.run("CREATE DATABASE shop OWNER owner");
+    let mut owner = server.owned_database("owner", "shop");
     server.restore("owner", "shop", &dump);
-    let mut owner = server.connect_as("owner", "shop");
     let insert = "INSERT INTO item (n) SELECT generate_series(1001, 2000)";
     owner.run(insert);
     let all: Vec<i64> = owner.column("SELECT id FROM item ORDER BY n");
@@ -279,10 +254,8 @@ fn a_data_only_restore_sets_the_ceiling_back_until_the_next_raise() {
 #[test]
 fn only_owners_access_the_ceiling() {
     let server = Server::build("owners").start_empty();
-    let mut session = server.connect("postgres");
-    session.run("CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN");
-    session.run("CREATE DATABASE shop OWNER owner");
-    let mut owner = server.connect_as("owner", "shop");
+    server.run("CREATE ROLE app LOGIN");
+    let mut owner = server.owned_database("owner", "shop");
     owner.run("CREATE EXTENSION pg_mint");
     let mut app = server.connect_as("app", "shop");
     assert!(app.one::<i64>(NEXT) > 0);

@@ -43,27 +43,16 @@ fn a_moved_database_remembers() {
     assert_ascending(&all);
 }
 
-/// The rows of a copy have ids that only the template's sessions have issued.
+/// The rows of a copy have ids that only the template's sessions have issued, and the clock does not say how far ahead they are.
 #[test]
 fn a_copied_database_remembers_its_template() {
-    let (server, mut all) = server_ahead("copied");
-    run_without_sessions(&server, "CREATE DATABASE branch TEMPLATE shop");
-    server.connect("branch").run(RECREATE);
-    server.lose_power();
-    all.extend(mint_far(&server, "branch"));
-    assert_ascending(&all);
-}
-
-/// The clock does not say how far ahead ids of before are.
-#[test]
-fn a_copied_database_remembers_what_the_clock_does_not() {
     let server = Server::start_with_clock("copied, with the clock back");
     server.create_database("shop");
     let mut all: Vec<i64> = server.connect("shop").column(FAR);
     run_without_sessions(&server, "CREATE DATABASE branch TEMPLATE shop");
     server.set_clock("-3");
     server.connect("branch").run(RECREATE);
-    server.restart();
+    server.lose_power();
     all.extend(mint_far(&server, "branch"));
     assert_ascending(&all);
 }

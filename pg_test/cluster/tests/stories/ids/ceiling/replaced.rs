@@ -95,27 +95,6 @@ fn nothing_is_minted_after_a_savepoint_beside_a_lock_of_the_row() {
     session.one::<i64>(NEXT);
 }
 
-/// A session that meets the replacement before its end waits for it, and mints under the new ceiling.
-#[test]
-fn a_new_session_waits_for_a_replacement() {
-    let server = Server::start("waiting for a replacement");
-    let mut session = server.connect("postgres");
-    let mut all: Vec<i64> = vec![session.one(NEXT)];
-    // After the bounds that sessions join.
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    session.run("BEGIN; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
-    let mut new = server.connect("postgres");
-    let id = std::thread::scope(|scope| {
-        let minting = scope.spawn(|| new.one::<i64>(NEXT));
-        let waits = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted";
-        server.until("the new session waits", || session.one(waits));
-        session.run("COMMIT");
-        minting.join().expect("an id")
-    });
-    all.push(id);
-    assert_ascending(&all);
-}
-
 /// One replacement after another can be what a session waits for.
 #[test]
 fn a_new_session_waits_for_each_replacement() {
@@ -201,27 +180,6 @@ fn a_session_that_waits_for_a_renamed_sequence_looks_again() {
     server.crash_with_the_clock_back();
     all.push(server.one(NEXT));
     assert_ascending(&all);
-}
-
-/// An owner can poison the ceiling of one database, which affects no other.
-#[test]
-fn a_poisoned_ceiling_stays_in_its_database() {
-    let server = Server::start("poisoned");
-    let mut session = server.connect("postgres");
-    session.one::<i64>(NEXT);
-    session.run(&format!("SELECT setval('mint.time_ceiling', {})", i64::MAX));
-    std::thread::sleep(std::time::Duration::from_millis(800));
-    let refusal = session.refused(NEXT, "58000");
-    refusal.assert_hint("mint.reset_ceiling");
-
-    server.create_database("neighbor");
-    let id: i64 = server.connect("neighbor").one(NEXT);
-    let mut ids = vec![id];
-
-    session.run("SELECT mint.reset_ceiling(now())");
-    session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
-    ids.push(session.one(NEXT));
-    assert_ascending(&ids);
 }
 
 /// After a restart only the floor covers ids from before. It outlives a rewrite of the sequence.
