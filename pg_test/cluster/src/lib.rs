@@ -23,6 +23,7 @@ macro_rules! or_skip {
 }
 
 pub mod citus;
+mod faults;
 pub mod load;
 pub mod patroni;
 pub mod registry;

@@ -1,5 +1,6 @@
 //! A server under load that goes through one fault after another, with a ledger of all ids that clients saw.
 
+use crate::faults::faults;
 use crate::load::ledger::Ledger;
 use crate::load::sessions::{Record, while_asking};
 use crate::server::process::Server;
@@ -9,87 +10,34 @@ use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A fault of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Only the clock step.
-    None,
-    /// `kill -9` of a minting session.
-    KillSession,
-    /// `kill -9` of the postmaster.
-    KillPostmaster,
-    /// `kill -9` of all processes at once.
-    PowerCut,
-    /// `pg_ctl stop -m immediate`.
-    StopImmediate,
-    /// A clean stop.
-    StopFast,
-    /// The ceiling's sequence is set to 1, then the power fails.
-    CeilingSetBack,
-    /// DROP EXTENSION, CREATE EXTENSION, then the power fails.
-    Recreation,
-    /// The primary is lost, and a standby is promoted.
-    Failover,
+faults! {
+    /// A fault of the server. `CeilingSetBack` sets the ceiling's sequence to 1; `Failover` promotes a standby of a lost primary.
+    Fault {
+        None: "no fault",
+        KillSession: "kill -9 of a session",
+        KillPostmaster: "kill -9 of the postmaster",
+        PowerCut: "kill -9 of all",
+        StopImmediate: "immediate stop",
+        StopFast: "clean stop",
+        CeilingSetBack: "setval, kill -9 of all",
+        Recreation: "DROP, CREATE, kill -9 of all",
+        Failover: "failover",
+    }
 }
 
-/// A clock step that comes with the fault and lasts until the end, where the clock is corrected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Clock {
-    Right,
-    SecondBack,
-    HourBack,
-    DayBack,
-    /// Half an hour forward, with ids minted there, then back.
-    ForwardThenBack,
-}
-
-impl Fault {
-    pub const ALL: [Self; 9] = [
-        Self::None,
-        Self::KillSession,
-        Self::KillPostmaster,
-        Self::PowerCut,
-        Self::StopImmediate,
-        Self::StopFast,
-        Self::CeilingSetBack,
-        Self::Recreation,
-        Self::Failover,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::None => "no fault",
-            Self::KillSession => "kill -9 of a session",
-            Self::KillPostmaster => "kill -9 of the postmaster",
-            Self::PowerCut => "kill -9 of all",
-            Self::StopImmediate => "immediate stop",
-            Self::StopFast => "clean stop",
-            Self::CeilingSetBack => "setval, kill -9 of all",
-            Self::Recreation => "DROP, CREATE, kill -9 of all",
-            Self::Failover => "failover",
-        }
+faults! {
+    /// A clock step that comes with the fault and lasts until the end, where the clock is corrected. `ForwardThenBack` has ids
+    /// minted ahead.
+    Clock {
+        Right: "right",
+        SecondBack: "-1 s",
+        HourBack: "-1 h",
+        DayBack: "-1 d",
+        ForwardThenBack: "+30 min, back",
     }
 }
 
 impl Clock {
-    pub const ALL: [Self; 5] = [
-        Self::Right,
-        Self::SecondBack,
-        Self::HourBack,
-        Self::DayBack,
-        Self::ForwardThenBack,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Right => "right",
-            Self::SecondBack => "-1 s",
-            Self::HourBack => "-1 h",
-            Self::DayBack => "-1 d",
-            Self::ForwardThenBack => "+30 min, back",
-        }
-    }
-
     /// Difference to the time that the lanes have seen, in seconds.
     fn step(self) -> i64 {
         match self {
@@ -103,18 +51,6 @@ impl Clock {
 }
 
 const HALF_AN_HOUR: i64 = 1_800;
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
-    }
-}
-
-impl fmt::Display for Clock {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
-    }
-}
 
 /// Statistics by fault and clock step.
 #[derive(Default)]

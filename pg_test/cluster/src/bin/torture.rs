@@ -151,7 +151,7 @@ impl Run {
         println!("server {server}: {}", settings.join(", "));
         let mut torture = Torture::begin("torture", settings);
         for _ in 0..FAULTS {
-            let (mut fault, clock) = (self.rng.pick(&Fault::ALL), self.rng.pick(&Clock::ALL));
+            let (mut fault, clock) = (self.rng.pick(Fault::ALL), self.rng.pick(Clock::ALL));
             if fault == Fault::Failover && !settings.contains(&WIDE) {
                 fault = Fault::PowerCut;
             }
@@ -246,9 +246,9 @@ impl Run {
         };
         let before = self.ids;
         for _ in 0..CITUS_ROUNDS {
-            let mut left = citus::torture::Fault::ALL;
+            let mut left = citus::torture::Fault::ALL.to_vec();
             self.rng.shuffle(&mut left);
-            for fault in left.into_iter() {
+            for fault in left {
                 if self.is_over() {
                     return;
                 }

@@ -2,59 +2,23 @@
 //! that clients saw, and of all rows that are in the tables, are different.
 
 use crate::citus::cluster::{Cluster, Number};
+use crate::faults::faults;
 use crate::load::clients::{Answers, Clients, Group};
 use crate::load::sessions::assert_unique;
 use crate::rng::Rng;
-use std::fmt;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What happens to a node, or to the shards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// `kill -9` of all processes of a worker, which starts again.
-    WorkerKilled,
-    /// A standby of a worker takes its group over.
-    WorkerReplaced,
-    /// The shards of a worker are moved away, and it is removed.
-    WorkerRemoved,
-    /// A worker joins, and gets shards.
-    WorkerAdded,
-    /// A clean stop of a worker and a start.
-    WorkerRestarted,
-    /// `kill -9` of all processes of the coordinator, which is down for a second.
-    CoordinatorDown,
-    /// The shards are distributed again.
-    Rebalanced,
-}
-
-impl Fault {
-    pub const ALL: [Self; 7] = [
-        Self::WorkerKilled,
-        Self::WorkerReplaced,
-        Self::WorkerRemoved,
-        Self::WorkerAdded,
-        Self::WorkerRestarted,
-        Self::CoordinatorDown,
-        Self::Rebalanced,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::WorkerKilled => "kill -9 of a worker",
-            Self::WorkerReplaced => "a standby replaces a worker",
-            Self::WorkerRemoved => "a worker is removed",
-            Self::WorkerAdded => "a worker is added",
-            Self::WorkerRestarted => "a worker restarts",
-            Self::CoordinatorDown => "the coordinator is down",
-            Self::Rebalanced => "shards are rebalanced",
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
+faults! {
+    /// What happens to a node, or to the shards. A worker that is removed or added loses or gets shards.
+    Fault {
+        WorkerKilled: "kill -9 of a worker",
+        WorkerReplaced: "a standby replaces a worker",
+        WorkerRemoved: "a worker is removed",
+        WorkerAdded: "a worker is added",
+        WorkerRestarted: "a worker restarts",
+        CoordinatorDown: "the coordinator is down",
+        Rebalanced: "shards are rebalanced",
     }
 }
 

@@ -1,49 +1,35 @@
 //! Faults of a cluster under Patroni, and what its clients got meanwhile.
 
+use crate::faults::faults;
 use crate::patroni::check::{Check, Counts};
 use crate::patroni::clients::{Answers, Clients};
 use crate::patroni::cluster::{Cluster, Mode, TTL, WITH_CLOCK};
 use crate::patroni::terms::Terms;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A fault of the primary, unless it says something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// A switchover, as an operator asks for it.
-    Switchover,
-    /// The same, to a server whose clock is two seconds behind.
-    SwitchoverClockBack,
-    /// `kill -9` of the postmaster.
-    Postmaster,
-    /// `kill -9` of Patroni and of the postmaster, whose sessions are not killed.
-    PatroniAndPostmaster,
-    /// `kill -9` of Patroni alone, which is not started again for a while.
-    Patroni,
-    /// The same, and the machine is reset before the leader key ends, as a watchdog does it.
-    PatroniWatchdog,
-    /// SIGSTOP of everything: a machine that is paused.
-    Paused,
-    /// SIGSTOP of Patroni alone.
-    PatroniPaused,
-    /// The network is cut.
-    Cut,
-    /// The same with synchronous replication.
-    CutSynchronous,
-    /// etcd is stopped for all.
-    Etcd,
-    /// The machine is lost while standbys lag by more than half a window.
-    Lag,
-    /// The same, and the next primary's clock is behind.
-    LagClockBack,
-    /// The same with synchronous replication.
-    LagClockBackSynchronous,
-    /// The network is cut, and the old primary, rewound, becomes the primary again.
-    Rewound,
-    /// A standby's files are made again, and it becomes the primary.
-    Reinitialized,
+faults! {
+    /// A fault of the primary, unless it says something else. `Patroni` is away for 30 s, and a watchdog resets the machine
+    /// before the leader key ends.
+    Fault {
+        Switchover: "switchover",
+        SwitchoverClockBack: "switchover to a server whose clock is 2 s behind",
+        Postmaster: "`kill -9` of the postmaster",
+        PatroniAndPostmaster: "`kill -9` of Patroni and the postmaster",
+        Patroni: "`kill -9` of Patroni alone, for 30 s",
+        PatroniWatchdog: "the same, and a watchdog resets the machine",
+        Paused: "the machine is paused for 30 s",
+        PatroniPaused: "Patroni alone is paused for 30 s",
+        Cut: "the network of the primary is cut for 30 s",
+        CutSynchronous: "the same, with `synchronous_mode`",
+        Etcd: "etcd is stopped for 30 s",
+        Lag: "the machine is lost, standbys lag by 1.5 s",
+        LagClockBack: "the same, next primary's clock 25 s behind",
+        LagClockBackSynchronous: "the same two, with `synchronous_mode`",
+        Rewound: "network cut, old primary rewound, switchover to it",
+        Reinitialized: "standby reinitialized, switchover to it",
+    }
 }
 
 /// How long a machine or a program is away: longer than the leader key lasts.
@@ -58,25 +44,6 @@ const BEHIND: &str = "-25";
 const A_LITTLE_BEHIND: &str = "-2";
 
 impl Fault {
-    pub const ALL: [Self; 16] = [
-        Self::Switchover,
-        Self::SwitchoverClockBack,
-        Self::Postmaster,
-        Self::PatroniAndPostmaster,
-        Self::Patroni,
-        Self::PatroniWatchdog,
-        Self::Paused,
-        Self::PatroniPaused,
-        Self::Cut,
-        Self::CutSynchronous,
-        Self::Etcd,
-        Self::Lag,
-        Self::LagClockBack,
-        Self::LagClockBackSynchronous,
-        Self::Rewound,
-        Self::Reinitialized,
-    ];
-
     /// Returns each fault once; only those named in `MINT_FAULTS`, if it is set.
     #[must_use]
     pub fn chosen() -> Vec<Self> {
@@ -84,7 +51,7 @@ impl Fault {
             Ok(names) => names.split(',').any(|name| name == format!("{fault:?}")),
             Err(_) => true,
         };
-        Self::ALL.into_iter().filter(is_named).collect()
+        Self::ALL.iter().copied().filter(is_named).collect()
     }
 
     fn is_synchronous(self) -> bool {
@@ -339,27 +306,4 @@ pub fn while_minting<T>(cluster: &Cluster, story: impl FnOnce(&mut Survival<'_>)
         stop.store(true, Ordering::Relaxed);
         outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(match self {
-            Self::Switchover => "switchover",
-            Self::SwitchoverClockBack => "switchover to a server whose clock is 2 s behind",
-            Self::Postmaster => "`kill -9` of the postmaster",
-            Self::PatroniAndPostmaster => "`kill -9` of Patroni and the postmaster",
-            Self::Patroni => "`kill -9` of Patroni alone, for 30 s",
-            Self::PatroniWatchdog => "the same, and a watchdog resets the machine",
-            Self::Paused => "the machine is paused for 30 s",
-            Self::PatroniPaused => "Patroni alone is paused for 30 s",
-            Self::Cut => "the network of the primary is cut for 30 s",
-            Self::CutSynchronous => "the same, with `synchronous_mode`",
-            Self::Etcd => "etcd is stopped for 30 s",
-            Self::Lag => "the machine is lost, standbys lag by 1.5 s",
-            Self::LagClockBack => "the same, next primary's clock 25 s behind",
-            Self::LagClockBackSynchronous => "the same two, with `synchronous_mode`",
-            Self::Rewound => "network cut, old primary rewound, switchover to it",
-            Self::Reinitialized => "standby reinitialized, switchover to it",
-        })
-    }
 }

@@ -1,41 +1,35 @@
 //! Faults of one member of a fleet.
 
+use crate::faults::faults;
 use crate::load::clients::Clients;
 use crate::registry::copies;
 use crate::registry::fleet::Fleet;
 use crate::registry::members::LEASE;
 use crate::registry::proxy::Spoiling;
 use crate::server::process::Server;
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A fault of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemberFault {
-    /// `kill -9` of a minting session.
-    KillSession,
-    /// `kill -9` of the worker that renews the leases.
-    KillWorker,
-    /// `pg_ctl stop -m immediate`.
-    StopImmediate,
-    /// A clean stop.
-    StopFast,
-    /// `kill -9` of the postmaster while a long statement runs on.
-    Orphan,
-    /// All processes stand still for longer than a lease.
-    Freeze,
-    /// A copy is started beside its original, then one of the two is stopped.
-    Clone,
-    /// An old copy takes the member's place.
-    OldCopy,
-    /// Its standby is promoted while the member stands still, and both continue.
-    Promotion,
-    /// Its clock steps, in milliseconds, and back again.
-    Step(i64),
-    /// It is started again, and the registry's first answer does not arrive as it was sent.
-    Grant,
+faults! {
+    /// A fault of members. What is cloned, promoted or of an old copy mints beside the member, or in its place.
+    MemberFault {
+        KillSession: "`kill -9` of a session of a member",
+        KillWorker: "`kill -9` of a member's worker",
+        StopImmediate: "a member crashes",
+        StopFast: "a member is restarted",
+        Orphan: "`kill -9` of a member's postmaster",
+        Freeze: "a member is paused for longer than a lease",
+        Clone: "a clone of a member runs beside it, then one of the two is stopped",
+        OldCopy: "an old copy of a member takes its place",
+        Promotion: "a standby of a paused member is promoted",
+        LittleForward: "a member's clock steps by +0.4 s",
+        LittleBack: "a member's clock steps by -0.4 s",
+        StepBack: "a member's clock steps by -5 s",
+        HourForward: "a member's clock steps by +3600 s",
+        HourBack: "a member's clock steps by -3600 s",
+        Grant: "a member is restarted, and the registry's first answer is lost, late, double or half",
+    }
 }
 
 /// A statement that draws for minutes. Nothing interrupts it but what minting does. The lines are long, as the server
@@ -46,29 +40,28 @@ const LONG: &str = "COPY (
 ) TO STDOUT";
 
 impl MemberFault {
-    /// Each fault once.
-    pub const ALL: [Self; 15] = [
-        Self::KillSession,
-        Self::KillWorker,
-        Self::StopImmediate,
-        Self::StopFast,
-        Self::Orphan,
-        Self::Freeze,
-        Self::Clone,
-        Self::OldCopy,
-        Self::Promotion,
-        Self::Step(400),
-        Self::Step(-400),
-        Self::Step(-5_000),
-        Self::Step(3_600_000),
-        Self::Step(-3_600_000),
-        Self::Grant,
-    ];
+    /// Returns by how many seconds clocks step.
+    fn step(self) -> Option<&'static str> {
+        match self {
+            Self::LittleForward => Some("+0.4"),
+            Self::LittleBack => Some("-0.4"),
+            Self::StepBack => Some("-5"),
+            Self::HourForward => Some("+3600"),
+            Self::HourBack => Some("-3600"),
+            _ => None,
+        }
+    }
 
     /// Inflicts the fault on members. Returns when it is over.
     pub(super) fn strike(self, fleet: &mut Fleet, numbers: &[usize], clients: &Clients) {
         let longer = fleet.longer();
         let first = numbers[0];
+        if let Some(offset) = self.step() {
+            let members = || numbers.iter().map(|&number| &fleet.members[number]);
+            members().for_each(|member| member.set_clock(offset));
+            sleep(longer);
+            return members().for_each(|member| member.set_clock("+0"));
+        }
         match self {
             Self::Freeze => {
                 let members = numbers.iter().map(|&number| &fleet.members[number]);
@@ -82,13 +75,6 @@ impl MemberFault {
                 copies::run_beside(fleet, first, copy, clients, longer);
             }
             Self::Promotion => copies::promote(fleet, first, clients, longer),
-            Self::Step(by) => {
-                let members = || numbers.iter().map(|&number| &fleet.members[number]);
-                let offset = format!("{:+.3}", by as f64 / 1e3);
-                members().for_each(|member| member.set_clock(&offset));
-                sleep(longer);
-                members().for_each(|member| member.set_clock("+0"));
-            }
             _ => numbers
                 .iter()
                 .for_each(|&number| self.strike_one(fleet, number, clients)),
@@ -120,7 +106,7 @@ impl MemberFault {
                 fleet.members[number].start_again();
             }
             Self::OldCopy => copies::replace(fleet, number, clients),
-            Self::Freeze | Self::Step(_) | Self::Clone | Self::Promotion => {}
+            _ => {}
         }
     }
 }
@@ -152,27 +138,4 @@ fn orphan(member: &Server, limit: Duration) -> Vec<i64> {
         "an orphan drew ids until {late:?} after the end of its postmaster"
     );
     ids
-}
-
-impl fmt::Display for MemberFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Self::KillSession => "`kill -9` of a session of a member",
-            Self::KillWorker => "`kill -9` of a member's worker",
-            Self::StopImmediate => "a member crashes",
-            Self::StopFast => "a member is restarted",
-            Self::Orphan => "`kill -9` of a member's postmaster",
-            Self::Freeze => "a member is paused for longer than a lease",
-            Self::Clone => "a clone of a member runs beside it, then one of the two is stopped",
-            Self::OldCopy => "an old copy of a member takes its place",
-            Self::Promotion => "a standby of a paused member is promoted",
-            Self::Grant => {
-                "a member is restarted, and the registry's first answer is lost, late, double or half"
-            }
-            Self::Step(by) => {
-                return write!(out, "a member's clock steps by {:+} s", *by as f64 / 1e3);
-            }
-        };
-        out.write_str(name)
-    }
 }

@@ -56,8 +56,6 @@ struct Shared {
     connections: Mutex<Vec<Connection>>,
     /// What becomes of the next answer to a request for a lease.
     spoiling: Mutex<Option<Spoiling>>,
-    /// The last statement with such a request.
-    request: Mutex<String>,
     /// How many connections were accepted.
     accepted: AtomicUsize,
     is_over: AtomicBool,
@@ -104,7 +102,6 @@ impl Proxy {
             passing: Mutex::new(Passing::All),
             connections: Mutex::new(Vec::new()),
             spoiling: Mutex::new(None),
-            request: Mutex::new(String::new()),
             accepted: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
@@ -140,15 +137,6 @@ impl Proxy {
     #[must_use]
     pub fn has_spoiled(&self) -> bool {
         locked(&self.shared.spoiling).is_none()
-    }
-
-    /// Returns the jsonb of the last request for a lease, as an expression of SQL.
-    #[must_use]
-    pub fn last_request(&self) -> String {
-        let statement = locked(&self.shared.request).clone();
-        let begun = statement.split_once(REQUEST).map(|(_, after)| after);
-        let ended = begun.and_then(|text| text.rsplit_once(")::"));
-        ended.map_or_else(String::new, |(request, _)| request.to_owned())
     }
 
     /// Returns how many connections it has accepted.
@@ -257,10 +245,10 @@ impl Shared {
                 Err(_) => break,
             };
             let is_end = bytes.len() > READY.len() && bytes[..bytes.len() - 1].ends_with(&READY);
-            let spoiling = match is_answer {
-                true => self.spoiling_of(state),
-                false => self.note_request(state, bytes),
-            };
+            let spoiling = is_answer.then(|| self.spoiling_of(state)).flatten();
+            if !is_answer {
+                note_request(state, bytes);
+            }
             is_lost |= spoiling == Some(Spoiling::Lost);
             let passes = match (passing, spoiling) {
                 _ if is_lost => 0,
@@ -295,20 +283,17 @@ impl Shared {
         to.close();
     }
 
-    /// Notes that a member requests a lease.
-    fn note_request(&self, state: &State, bytes: &[u8]) -> Option<Spoiling> {
-        let text = String::from_utf8_lossy(bytes);
-        if text.contains(REQUEST) {
-            *locked(&self.request) = text.into_owned();
-            state.asks.store(true, Ordering::Relaxed);
-        }
-        None
-    }
-
     /// Returns what becomes of an answer that has begun to arrive.
     fn spoiling_of(&self, state: &State) -> Option<Spoiling> {
         let is_due = state.asks.swap(false, Ordering::Relaxed);
         is_due.then(|| locked(&self.spoiling).take()).flatten()
+    }
+}
+
+/// Notes that a member requests a lease.
+fn note_request(state: &State, bytes: &[u8]) {
+    if String::from_utf8_lossy(bytes).contains(REQUEST) {
+        state.asks.store(true, Ordering::Relaxed);
     }
 }
 

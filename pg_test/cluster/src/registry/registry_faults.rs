@@ -1,65 +1,47 @@
 //! Faults of the registry of a fleet, and of the network before it.
 
+use crate::faults::faults;
 use crate::registry::crowd::ask_at_once;
 use crate::registry::fleet::Fleet;
 use crate::registry::members::{LEASE, create_registry};
 use crate::registry::proxy::{Passing, Proxy, Spoiling};
 use crate::server::process::Server;
-use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A fault of the registry, or of the network between it and all members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RegistryFault {
-    /// It crashes and starts again at once.
-    Restart,
-    /// One of its sessions is killed, and again within the wait that this begins.
-    CrashInWait,
-    /// It crashes, and comes back when all leases have ended.
-    Down,
-    /// It is stopped when its clients have left, and started again.
-    SmartStop,
-    /// It stands still for longer than a lease.
-    Freeze,
-    /// Its clock is set, in seconds, and back again.
-    Step(i64),
-    /// A standby is promoted that lacks the last grants.
-    Promotion,
-    /// An older copy of its files takes its place.
-    Restored,
-    /// The same, and at first the clock of the copy is behind.
-    RestoredBehind,
-    /// An older copy runs beside it, and half of the members follow that.
-    SplitBrain,
-    /// It is dumped and restored on another server, and members follow one by one.
-    MovedAway,
-    /// All members are led to a new one in another database.
-    Moved,
-    /// It is dropped and made again.
-    Remade,
-    /// Its tables get back the rows that they had earlier.
-    TablesRestored,
-    /// Its leases are lost.
-    TableEmptied,
-    /// A transaction locks its tables for longer than a lease.
-    Locked,
-    /// The role of members may not log in, for longer than a lease.
-    NoLogin,
-    /// It waits for a synchronous standby that is gone, for longer than a lease.
-    StandbyGone,
-    /// A hundred servers ask for nodes at once.
-    Crowd,
-    /// No packet passes any more on the connections that there are.
-    HalfOpen,
-    /// No packet passes for longer than a lease.
-    Unreachable,
-    /// The last bytes of each answer are missing, for longer than a lease.
-    HalfAnswer,
-    /// Each piece of a message takes a while.
-    Slow,
-    /// One answer to a renewal of each member does not arrive as it was sent.
-    Answer(Spoiling),
+faults! {
+    /// A fault of the registry, or of the network between it and all members.
+    RegistryFault {
+        Restart: "the registry crashes and starts again at once",
+        CrashInWait: "the registry crashes, and again within its wait",
+        Down: "the registry is down for longer than a lease",
+        SmartStop: "a smart shutdown of the registry, and a start",
+        Freeze: "the registry is frozen for longer than a lease",
+        StepForward: "the registry's clock steps by +100 s",
+        StepBack: "the registry's clock steps by -100 s",
+        Promotion: "a standby of the registry is promoted that lacks the last grants",
+        Restored: "an older copy of the registry takes its place",
+        RestoredBehind: "an older copy of the registry takes its place, with its clock 100 s behind",
+        SplitBrain: "an older copy of the registry runs beside it for a minute",
+        MovedAway: "the registry is dumped and restored on another server",
+        Moved: "all members are led to another registry",
+        Remade: "the registry is dropped and created again",
+        TablesRestored: "the registry's tables are restored over themselves",
+        TableEmptied: "the registry's leases are truncated",
+        Locked: "a transaction locks the registry's tables for longer than a lease",
+        NoLogin: "the role of members may not log in for longer than a lease",
+        StandbyGone: "the registry waits for a synchronous standby for longer than a lease",
+        Crowd: "80 servers ask for nodes at once",
+        HalfOpen: "connections to the registry become half open",
+        Unreachable: "the registry cannot be reached for longer than a lease",
+        HalfAnswer: "the ends of the registry's answers are lost for longer than a lease",
+        Slow: "the network delays each packet by 300 ms",
+        AnswerLost: "the registry's answer to one renewal of each member is lost",
+        AnswerCut: "the connection is lost with the answer to one renewal",
+        AnswerHalf: "the connection is lost within the answer to one renewal",
+        AnswerLate: "the answer to one renewal is too late",
+        AnswerTwice: "the answer to one renewal arrives twice",
+    }
 }
 
 /// How many sessions of members there may be for each of them: one, and one that is being canceled.
@@ -68,47 +50,12 @@ const SESSIONS: usize = 2;
 const SIDE_BY_SIDE: Duration = Duration::from_secs(60);
 
 impl RegistryFault {
-    /// Each fault once.
-    pub const ALL: [Self; 29] = [
-        Self::Restart,
-        Self::CrashInWait,
-        Self::Down,
-        Self::SmartStop,
-        Self::Freeze,
-        Self::Step(100),
-        Self::Step(-100),
-        Self::Promotion,
-        Self::Restored,
-        Self::RestoredBehind,
-        Self::SplitBrain,
-        Self::MovedAway,
-        Self::Moved,
-        Self::Remade,
-        Self::TablesRestored,
-        Self::TableEmptied,
-        Self::Locked,
-        Self::NoLogin,
-        Self::StandbyGone,
-        Self::Crowd,
-        Self::HalfOpen,
-        Self::Unreachable,
-        Self::HalfAnswer,
-        Self::Slow,
-        Self::Answer(Spoiling::Lost),
-        Self::Answer(Spoiling::Cut),
-        Self::Answer(Spoiling::Half),
-        Self::Answer(Spoiling::Late),
-        Self::Answer(Spoiling::Twice),
-    ];
-
     /// Inflicts the fault. Returns when it is over.
     pub(super) fn strike(self, fleet: &mut Fleet) {
         let longer = fleet.longer();
         let server = &fleet.registry.server;
         match self {
-            Self::Restart => {
-                server.crash();
-            }
+            Self::Restart => server.crash(),
             Self::CrashInWait => {
                 for _ in 0..2 {
                     server.kill9_any();
@@ -133,11 +80,8 @@ impl RegistryFault {
                 sleep(longer);
                 drop(frozen);
             }
-            Self::Step(by) => {
-                server.set_clock(&format!("{by:+}"));
-                sleep(longer);
-                server.set_clock("+0");
-            }
+            Self::StepForward => step(server, "+100", longer),
+            Self::StepBack => step(server, "-100", longer),
             Self::Promotion => promote(fleet),
             Self::Restored => restore(fleet, "+0"),
             Self::RestoredBehind => restore(fleet, "-100"),
@@ -186,16 +130,33 @@ impl RegistryFault {
             Self::Unreachable => pass(fleet, Passing::Nothing, longer),
             Self::HalfAnswer => pass(fleet, Passing::AllButTheEnd, longer),
             Self::Slow => pass(fleet, Passing::Slowly, longer),
-            Self::Answer(spoiling) => {
-                fleet.proxies.iter().for_each(|proxy| proxy.spoil(spoiling));
-                server.until("an answer of each is spoiled", || {
-                    fleet.proxies.iter().all(Proxy::has_spoiled)
-                });
-                // What the registry has committed with it would have ended.
-                sleep(LEASE);
-            }
+            Self::AnswerLost => spoil(fleet, Spoiling::Lost),
+            Self::AnswerCut => spoil(fleet, Spoiling::Cut),
+            Self::AnswerHalf => spoil(fleet, Spoiling::Half),
+            Self::AnswerLate => spoil(fleet, Spoiling::Late),
+            Self::AnswerTwice => spoil(fleet, Spoiling::Twice),
         }
     }
+}
+
+/// Sets the registry's clock for a while.
+fn step(server: &Server, offset: &str, time: Duration) {
+    server.set_clock(offset);
+    sleep(time);
+    server.set_clock("+0");
+}
+
+/// Spoils one answer to a renewal of each member.
+fn spoil(fleet: &Fleet, spoiling: Spoiling) {
+    fleet.proxies.iter().for_each(|proxy| proxy.spoil(spoiling));
+    fleet
+        .registry
+        .server
+        .until("an answer of each is spoiled", || {
+            fleet.proxies.iter().all(Proxy::has_spoiled)
+        });
+    // What the registry has committed with it would have ended.
+    sleep(LEASE);
 }
 
 fn pass(fleet: &Fleet, passing: Passing, time: Duration) {
@@ -322,50 +283,5 @@ fn assert_few_sessions(fleet: &Fleet, time: Duration) {
             fleet.members.len()
         );
         sleep(Duration::from_millis(50));
-    }
-}
-
-impl fmt::Display for RegistryFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Restart => "the registry crashes and starts again at once",
-            Self::CrashInWait => "the registry crashes, and again within its wait",
-            Self::Down => "the registry is down for longer than a lease",
-            Self::SmartStop => "a smart shutdown of the registry, and a start",
-            Self::Freeze => "the registry is frozen for longer than a lease",
-            Self::Step(by) => return write!(out, "the registry's clock steps by {by:+} s"),
-            Self::Promotion => "a standby of the registry is promoted that lacks the last grants",
-            Self::Restored => "an older copy of the registry takes its place",
-            Self::RestoredBehind => {
-                "an older copy of the registry takes its place, with its clock 100 s behind"
-            }
-            Self::SplitBrain => "an older copy of the registry runs beside it for a minute",
-            Self::MovedAway => "the registry is dumped and restored on another server",
-            Self::Moved => "all members are led to another registry",
-            Self::Remade => "the registry is dropped and created again",
-            Self::TablesRestored => "the registry's tables are restored over themselves",
-            Self::TableEmptied => "the registry's leases are truncated",
-            Self::Locked => "a transaction locks the registry's tables for longer than a lease",
-            Self::NoLogin => "the role of members may not log in for longer than a lease",
-            Self::StandbyGone => {
-                "the registry waits for a synchronous standby for longer than a lease"
-            }
-            Self::Crowd => "80 servers ask for nodes at once",
-            Self::HalfOpen => "connections to the registry become half open",
-            Self::Unreachable => "the registry cannot be reached for longer than a lease",
-            Self::HalfAnswer => {
-                "the ends of the registry's answers are lost for longer than a lease"
-            }
-            Self::Slow => "the network delays each packet by 300 ms",
-            Self::Answer(Spoiling::Lost) => {
-                "the registry's answer to one renewal of each member is lost"
-            }
-            Self::Answer(Spoiling::Cut) => "the connection is lost with the answer to one renewal",
-            Self::Answer(Spoiling::Half) => {
-                "the connection is lost within the answer to one renewal"
-            }
-            Self::Answer(Spoiling::Late) => "the answer to one renewal is too late",
-            Self::Answer(Spoiling::Twice) => "the answer to one renewal arrives twice",
-        })
     }
 }

@@ -27,8 +27,8 @@ impl Fault {
     /// Returns each fault once; only those named in `MINT_FAULTS`, if it is set.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let registry = RegistryFault::ALL.into_iter().map(Self::Registry);
-        let member = MemberFault::ALL.into_iter().map(Self::Member);
+        let registry = RegistryFault::ALL.iter().copied().map(Self::Registry);
+        let member = MemberFault::ALL.iter().copied().map(Self::Member);
         let all = registry.chain(member);
         match std::env::var("MINT_FAULTS") {
             Ok(names) => all.filter(|fault| fault.is_named(&names)).collect(),
@@ -36,14 +36,13 @@ impl Fault {
         }
     }
 
-    /// Returns whether the list has its name in the code, without a number.
+    /// Returns whether the list has its name in the code.
     fn is_named(self, names: &str) -> bool {
         let name = match self {
             Self::Registry(fault) => format!("{fault:?}"),
             Self::Member(fault) => format!("{fault:?}"),
         };
-        let name = name.split('(').next();
-        names.split(',').any(|listed| Some(listed) == name)
+        names.split(',').any(|listed| listed == name)
     }
 }
 

@@ -44,7 +44,10 @@ fn no_kill_repeats_an_id() {
 
 #[test]
 fn no_step_of_the_clock_under_load_repeats_an_id() {
-    let steps = Clock::ALL.map(|clock| (Fault::None, clock));
+    let steps: Vec<_> = Clock::ALL
+        .iter()
+        .map(|&clock| (Fault::None, clock))
+        .collect();
     go_through("steps", &[], &steps, count(3, 1));
 }
 
