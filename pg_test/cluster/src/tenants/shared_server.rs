@@ -28,23 +28,12 @@ pub struct SharedServer {
 
 const TENANTS: usize = 2;
 /// The space of the values and the statement of each kind that neighbors draw. None must be refused.
+#[rustfmt::skip]
 const CALM: [(&str, &str); 5] = [
-    (
-        "instagram 7",
-        "SELECT snowflake_next_id(7) FROM generate_series(1, 30)",
-    ),
-    (
-        "sonyflake 3",
-        "SELECT snowflake_next_ids(3, 50, 'sonyflake')",
-    ),
-    (
-        "tag of ",
-        "SELECT segment_next('tag') FROM generate_series(1, 20)",
-    ),
-    (
-        "user of ",
-        "SELECT user_sequence_next('family', 7) FROM generate_series(1, 20)",
-    ),
+    ("instagram 7", "SELECT snowflake_next_id(7) FROM generate_series(1, 30)"),
+    ("sonyflake 3", "SELECT snowflake_next_ids(3, 50, 'sonyflake')"),
+    ("tag of ", "SELECT segment_next('tag') FROM generate_series(1, 20)"),
+    ("user of ", "SELECT user_sequence_next('family', 7) FROM generate_series(1, 20)"),
     ("ticket of ", "SELECT ticket_next('ticket')"),
 ];
 

@@ -8,17 +8,12 @@ use mint_cluster::{Rng, Session, count, or_skip};
 const INDEXES: [&str; 2] = ["enable_seqscan = off", "enable_bitmapscan = off"];
 
 /// Tables by what distributes them.
+#[rustfmt::skip]
 const TABLES: [(&str, &str); 4] = [
-    (
-        "hashed",
-        "SELECT create_distributed_table('hashed', 'tenant')",
-    ),
+    ("hashed", "SELECT create_distributed_table('hashed', 'tenant')"),
     ("by_id", "SELECT create_distributed_table('by_id', 'id')"),
     ("reference", "SELECT create_reference_table('reference')"),
-    (
-        "parts",
-        "SELECT create_distributed_table('parts', 'tenant')",
-    ),
+    ("parts", "SELECT create_distributed_table('parts', 'tenant')"),
 ];
 
 /// Rows of 100 days, one for each seventh of an hour or so.

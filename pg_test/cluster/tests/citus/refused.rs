@@ -3,11 +3,9 @@
 use mint_cluster::citus::cluster::Cluster;
 use mint_cluster::or_skip;
 
+#[rustfmt::skip]
 const REFUSED: [(&str, &str); 6] = [
-    (
-        "UPDATE ev SET id = snowflake_next('twitter') WHERE tenant = 5",
-        "VOLATILE",
-    ),
+    ("UPDATE ev SET id = snowflake_next('twitter') WHERE tenant = 5", "VOLATILE"),
     ("UPDATE ev SET note = uuid_v7()::text", "VOLATILE"),
     (
         "INSERT INTO ev (id, tenant) VALUES (1, 5) ON CONFLICT (tenant, id) DO UPDATE SET note = uuid_v7()::text",
@@ -21,10 +19,7 @@ const REFUSED: [(&str, &str); 6] = [
         "MERGE INTO ev USING src ON ev.tenant = src.author WHEN NOT MATCHED THEN INSERT (tenant) VALUES (src.author)",
         "MERGE",
     ),
-    (
-        "INSERT INTO ev (tenant) VALUES (3) RETURNING uuid_v7()",
-        "IMMUTABLE",
-    ),
+    ("INSERT INTO ev (tenant) VALUES (3) RETURNING uuid_v7()", "IMMUTABLE"),
 ];
 
 #[test]

@@ -13,20 +13,12 @@ const DISTRIBUTION: &str = "SELECT create_distributed_table('src', 'author');
 
 /// How Citus carries out an INSERT ... SELECT, and statements that it carries out so. With a default that is volatile, it
 /// never sends such a statement to shards as a whole.
+#[rustfmt::skip]
 const SELECTS: [(&str, &str); 6] = [
-    (
-        "repartition",
-        "INSERT INTO ev (tenant) SELECT topic FROM src",
-    ),
+    ("repartition", "INSERT INTO ev (tenant) SELECT topic FROM src"),
     // On the same shards.
-    (
-        "repartition",
-        "INSERT INTO ev (tenant) SELECT author FROM src",
-    ),
-    (
-        "pull to coordinator",
-        "INSERT INTO ev (tenant) SELECT author FROM src ORDER BY author LIMIT 1000",
-    ),
+    ("repartition", "INSERT INTO ev (tenant) SELECT author FROM src"),
+    ("pull to coordinator", "INSERT INTO ev (tenant) SELECT author FROM src ORDER BY author LIMIT 1000"),
     (
         "pull to coordinator",
         "INSERT INTO ev (tenant) SELECT author FROM src UNION SELECT author + 1000000 FROM src WHERE false",
@@ -35,10 +27,7 @@ const SELECTS: [(&str, &str); 6] = [
         "pull to coordinator",
         "INSERT INTO ev (tenant) WITH picked AS MATERIALIZED (SELECT author FROM src) SELECT author FROM picked",
     ),
-    (
-        "pull to coordinator",
-        "INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 1000) AS n",
-    ),
+    ("pull to coordinator", "INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 1000) AS n"),
 ];
 
 fn cluster(name: &str, number: Number) -> Option<Cluster> {

@@ -85,16 +85,10 @@ const OF_TWITTER: &str =
         RETURN public.snowflake_time_decoder(id, 'twitter')";
 
 /// A table by time: its column, the id of a timestamp `at`, its encoder and decoder.
+#[rustfmt::skip]
 const BY_TIME: [(&str, &str, &str, &str); 4] = [
-    (
-        "by_uuid",
-        "uuid NOT NULL DEFAULT uuid_v7()",
-        "uuid_v7(at)",
-        "public.uuid_v7_time",
-    ),
-    (
-        "by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "public.ulid_time",
-    ),
+    ("by_uuid", "uuid NOT NULL DEFAULT uuid_v7()", "uuid_v7(at)", "public.uuid_v7_time"),
+    ("by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "public.ulid_time"),
     (
         "by_text",
         "text NOT NULL DEFAULT snowflake_next_id(5)::text",

@@ -2,205 +2,70 @@
 
 use mint_cluster::Server;
 
-/// A database, with a letter in its encoding and in that of the client.
-struct Story {
-    database: &'static str,
-    encoding: &'static str,
-    /// The client's encoding.
-    client: &'static str,
-    letter: &'static [u8],
-    /// Number of bytes of the letter in the database.
-    length: usize,
-}
-
-const STORIES: [Story; 6] = [
-    Story {
-        database: "latin",
-        encoding: "LATIN1",
-        client: "LATIN1",
-        letter: b"\xe9",
-        length: 1,
-    },
-    Story {
-        database: "latin_utf8",
-        encoding: "LATIN1",
-        client: "UTF8",
-        letter: "é".as_bytes(),
-        length: 1,
-    },
-    Story {
-        database: "japanese",
-        encoding: "EUC_JP",
-        client: "EUC_JP",
-        letter: b"\xa4\xa2",
-        length: 2,
-    },
-    Story {
-        database: "japanese_utf8",
-        encoding: "EUC_JP",
-        client: "UTF8",
-        letter: "あ".as_bytes(),
-        length: 2,
-    },
-    // Bytes that are no UTF-8, and bytes that are.
-    Story {
-        database: "ascii",
-        encoding: "SQL_ASCII",
-        client: "SQL_ASCII",
-        letter: b"\xe9",
-        length: 1,
-    },
-    Story {
-        database: "ascii_utf8",
-        encoding: "SQL_ASCII",
-        client: "SQL_ASCII",
-        letter: "é".as_bytes(),
-        length: 2,
-    },
+/// Databases with their encodings, the client's encoding, a letter in that, and its number of bytes in the database. The last
+/// two have bytes that are no UTF-8, and bytes that are.
+const STORIES: [(&str, &str, &str, &[u8], usize); 6] = [
+    ("latin", "LATIN1", "LATIN1", b"\xe9", 1),
+    ("latin_utf8", "LATIN1", "UTF8", "é".as_bytes(), 1),
+    ("japanese", "EUC_JP", "EUC_JP", b"\xa4\xa2", 2),
+    ("japanese_utf8", "EUC_JP", "UTF8", "あ".as_bytes(), 2),
+    ("ascii", "SQL_ASCII", "SQL_ASCII", b"\xe9", 1),
+    ("ascii_utf8", "SQL_ASCII", "SQL_ASCII", "é".as_bytes(), 2),
 ];
 
 /// Statements and their output. `@` is the letter, and `#` the question marks for its bytes in errors of the server itself.
+#[rustfmt::skip]
 const CALLS: &[(&str, &str)] = &[
     // Counters, by name and with the server's own errors about names.
     ("SELECT segment_create('a@', 100)", "a@"),
-    (
-        "SELECT segment_create('a@', 100)",
-        "42P07: relation \"a#\" already exists",
-    ),
-    (
-        "SELECT segment_create('n@.a', 100)",
-        "3F000: schema \"n#\" does not exist",
-    ),
-    (
-        "SELECT segment_create('b', 100, NULL, 's@')",
-        "server \"s#\" does not exist",
-    ),
-    (
-        "SELECT segment_next('a@'), r.* FROM segment_next_range('a@', 2) r",
-        "3|1|2|1",
-    ),
+    ("SELECT segment_create('a@', 100)", "42P07: relation \"a#\" already exists"),
+    ("SELECT segment_create('n@.a', 100)", "3F000: schema \"n#\" does not exist"),
+    ("SELECT segment_create('b', 100, NULL, 's@')", "server \"s#\" does not exist"),
+    ("SELECT segment_next('a@'), r.* FROM segment_next_range('a@', 2) r", "3|1|2|1"),
     ("SELECT sequence FROM mint.segments ORDER BY 1", "a@"),
-    (
-        "CREATE UNLOGGED SEQUENCE \"u@\"; SELECT segment_next('u@')",
-        "unlogged sequence \"u@\"",
-    ),
-    (
-        "CREATE TABLE \"t@\" (id int); SELECT segment_next('t@')",
-        "42809: \"t@\" is not a sequence",
-    ),
-    (
-        "CREATE SEQUENCE \"e@\" MAXVALUE 2; SELECT segment_next('e@')",
-        "01000: sequence \"e@\" is nearly exhausted",
-    ),
-    (
-        "SELECT segment_next('e@'); SELECT segment_next('e@')",
-        "2200H: reached maximum value of sequence \"e@\" (2)",
-    ),
+    ("CREATE UNLOGGED SEQUENCE \"u@\"; SELECT segment_next('u@')", "unlogged sequence \"u@\""),
+    ("CREATE TABLE \"t@\" (id int); SELECT segment_next('t@')", "42809: \"t@\" is not a sequence"),
+    ("CREATE SEQUENCE \"e@\" MAXVALUE 2; SELECT segment_next('e@')", "01000: sequence \"e@\" is nearly exhausted"),
+    ("SELECT segment_next('e@'); SELECT segment_next('e@')", "2200H: reached maximum value of sequence \"e@\" (2)"),
     (
         "CREATE SEQUENCE \"g@\" START 9223372036854775807; SELECT segment_last('g@')",
         "55000: segment_last of sequence \"g@\" is not yet defined in this session",
     ),
-    (
-        "SET ROLE nobody; SELECT segment_next('a@')",
-        "42501: permission denied for sequence a#",
-    ),
-    (
-        "SET ROLE nobody; DROP SEQUENCE \"a@\"",
-        "42501: must be owner of sequence a@",
-    ),
+    ("SET ROLE nobody; SELECT segment_next('a@')", "42501: permission denied for sequence a#"),
+    ("SET ROLE nobody; DROP SEQUENCE \"a@\"", "42501: must be owner of sequence a@"),
     ("DROP SEQUENCE \"a@\"; SELECT 'gone'", "gone"),
-    (
-        "SELECT segment_next('a@')",
-        "42P01: relation \"a@\" does not exist",
-    ),
+    ("SELECT segment_next('a@')", "42P01: relation \"a@\" does not exist"),
     ("SELECT ticket_create('k@')", "k@"),
-    (
-        "SELECT ticket_last('k@')",
-        "55000: ticket_last of sequence \"k@\" is not yet defined in this session",
-    ),
-    (
-        "SELECT r.*, ticket_last('k@'), ticket_next('k@') FROM ticket_next_range('k@', 2) r",
-        "1|2|1|1|3",
-    ),
-    (
-        "SELECT ticket_alter('k@', 1, 2, 1)",
-        "has taken tickets of sequence \"k@\" up to 12.",
-    ),
+    ("SELECT ticket_last('k@')", "55000: ticket_last of sequence \"k@\" is not yet defined in this session"),
+    ("SELECT r.*, ticket_last('k@'), ticket_next('k@') FROM ticket_next_range('k@', 2) r", "1|2|1|1|3"),
+    ("SELECT ticket_alter('k@', 1, 2, 1)", "has taken tickets of sequence \"k@\" up to 12."),
     ("SELECT ticket_alter('k@', 1, 2, 4000)", "4001"),
-    (
-        "SET ROLE nobody; SELECT ticket_last('k@')",
-        "42501: permission denied for sequence k#",
-    ),
-    (
-        "SET ROLE nobody; SELECT ticket_alter('k@', 1, 2, 9)",
-        "42501: must be owner of sequence k#",
-    ),
+    ("SET ROLE nobody; SELECT ticket_last('k@')", "42501: permission denied for sequence k#"),
+    ("SET ROLE nobody; SELECT ticket_alter('k@', 1, 2, 9)", "42501: must be owner of sequence k#"),
     ("DROP SEQUENCE \"k@\"; SELECT 'gone'", "gone"),
     ("SELECT user_sequence_create('f@', 2)", "f@"),
-    (
-        "SELECT user_sequence_next('f@', 1), user_sequence_current('f@', 1)",
-        "1|1",
-    ),
-    (
-        "SELECT r.*, user_sequence_next_for_commit('f@', 1) FROM user_sequence_next_range('f@', 1, 2) r",
-        "2|3|1|4",
-    ),
-    (
-        "SELECT user_sequence_next('t@', 1)",
-        "42809: \"t@\" is not a family of user sequences",
-    ),
-    (
-        "SET ROLE nobody; SELECT user_sequence_next('f@', 1)",
-        "42501: permission denied for table f#",
-    ),
-    (
-        "SET ROLE nobody; SELECT user_sequence_next_for_commit('f@', 1)",
-        "42501: permission denied for table f#",
-    ),
-    (
-        "SELECT user_sequence_create('n@.a')",
-        "3F000: schema \"n#\" does not exist",
-    ),
+    ("SELECT user_sequence_next('f@', 1), user_sequence_current('f@', 1)", "1|1"),
+    ("SELECT r.*, user_sequence_next_for_commit('f@', 1) FROM user_sequence_next_range('f@', 1, 2) r", "2|3|1|4"),
+    ("SELECT user_sequence_next('t@', 1)", "42809: \"t@\" is not a family of user sequences"),
+    ("SET ROLE nobody; SELECT user_sequence_next('f@', 1)", "42501: permission denied for table f#"),
+    ("SET ROLE nobody; SELECT user_sequence_next_for_commit('f@', 1)", "42501: permission denied for table f#"),
+    ("SELECT user_sequence_create('n@.a')", "3F000: schema \"n#\" does not exist"),
     ("SELECT 'gone', user_sequence_drop('f@')", "gone|"),
     ("INSERT INTO mint.leaf_alloc VALUES ('l@', 1, 10, 'd@')", ""),
-    (
-        "SELECT biz_tag, description, segment_next('l@') FROM mint.leaf_alloc WHERE biz_tag = 'l@'",
-        "l@|d@|1",
-    ),
-    (
-        "INSERT INTO mint.leaf_alloc VALUES ('l@', 1, 10)",
-        "42P07: relation \"l#\" already exists",
-    ),
+    ("SELECT biz_tag, description, segment_next('l@') FROM mint.leaf_alloc WHERE biz_tag = 'l@'", "l@|d@|1"),
+    ("INSERT INTO mint.leaf_alloc VALUES ('l@', 1, 10)", "42P07: relation \"l#\" already exists"),
     // Text forms of values.
-    (
-        "SELECT id_from_text('2@')",
-        "22P02: invalid base58 id: \"2@\"",
-    ),
+    ("SELECT id_from_text('2@')", "22P02: invalid base58 id: \"2@\""),
     ("SELECT id_from_text('2@')", "\" is not a base58 digit."),
     ("SELECT id_from_text(repeat('@', 200))", "@@@..."),
-    (
-        "SELECT id_to_text(5, 'c@')",
-        "22023: unrecognized encoding: \"c@\"",
-    ),
-    (
-        "SELECT 'y@'::snowflake_layout",
-        "22P02: invalid input syntax for type snowflake_layout: \"y@\"",
-    ),
-    (
-        "SELECT 'time:41 @:5'::snowflake_layout",
-        "snowflake_layout: \"time:41 @:5\"",
-    ),
-    (
-        "SELECT 'o@'::objectid",
-        "22P02: invalid input syntax for type objectid: \"o@\"",
-    ),
+    ("SELECT id_to_text(5, 'c@')", "22023: unrecognized encoding: \"c@\""),
+    ("SELECT 'y@'::snowflake_layout", "22P02: invalid input syntax for type snowflake_layout: \"y@\""),
+    ("SELECT 'time:41 @:5'::snowflake_layout", "snowflake_layout: \"time:41 @:5\""),
+    ("SELECT 'o@'::objectid", "22P02: invalid input syntax for type objectid: \"o@\""),
     ("SELECT is_uuid('i@')", "f"),
     ("SELECT uuid_v2('w@', 1)", "22023: unrecognized domain: \"w@\""),
     ("SELECT uuid_v3('x@', 'a')", "\"x@\""),
-    (
-        "SELECT uuid_v5('dns', '@') = uuid_v5('dns', '@'), uuid_v5('dns', '@') = uuid_v5('dns', '?')",
-        "t|f",
-    ),
+    ("SELECT uuid_v5('dns', '@') = uuid_v5('dns', '@'), uuid_v5('dns', '@') = uuid_v5('dns', '?')", "t|f"),
     ("SELECT * FROM sequence_table('seq_@')", "\"seq_@\""),
     ("SELECT snowflake_node_from_mac('@')", "22P02: invalid MAC address: \"@\""),
     // The registry.
@@ -215,10 +80,7 @@ const CALLS: &[(&str, &str)] = &[
       FROM CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS now",
         "701",
     ),
-    (
-        "SELECT holder FROM mint.registry_leases WHERE node = 701",
-        "m@",
-    ),
+    ("SELECT holder FROM mint.registry_leases WHERE node = 701", "m@"),
     ("ALTER SYSTEM SET pg_mint.own_shards = 'q@'", "q@"),
 ];
 
@@ -228,14 +90,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
     let mut wrong = Vec::new();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE nobody");
-    for story in &STORIES {
-        let Story {
-            database,
-            encoding,
-            client,
-            length,
-            ..
-        } = *story;
+    for (database, encoding, client, letter, length) in STORIES {
         session.run(&format!(
             "CREATE DATABASE {database} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
         ));
@@ -244,7 +99,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
             let script = format!(
                 "\\encoding {client}\n\\set VERBOSITY verbose\nSET search_path = \"z@\", public;\n{sql};\n"
             );
-            server.psql(database, &lettered(&script, story.letter))
+            server.psql(database, &lettered(&script, letter))
         };
         let _ = said(
             "CREATE SCHEMA \"z@\"; GRANT USAGE ON SCHEMA \"z@\" TO nobody; CREATE EXTENSION pg_mint SCHEMA \"z@\"",
@@ -260,7 +115,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
                 "ascii_utf8" => 1,
                 _ => length,
             };
-            let expected = lettered(&words.replace('#', &"?".repeat(marks)), story.letter);
+            let expected = lettered(&words.replace('#', &"?".repeat(marks)), letter);
             let is_good = said
                 .windows(expected.len().max(1))
                 .any(|part| part == expected)

@@ -13,23 +13,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const PRACTICE: &str = "0.0.9";
 
 /// What that script says, and what 0.0.9 says instead.
+#[rustfmt::skip]
 const CHANGES: [(&str, &str); 8] = [
     (
         "CREATE FUNCTION uuid_max_value() RETURNS uuid\n    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';\n",
         "",
     ),
-    (
-        "COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';\n",
-        "",
-    ),
+    ("COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';\n", ""),
     (
         "uuid_nil_value() RETURNS uuid\n    IMMUTABLE STRICT PARALLEL SAFE ",
         "uuid_nil_value() RETURNS uuid\n    STABLE ",
     ),
-    (
-        "id_to_text(id bigint, encoding text DEFAULT 'base58')",
-        "id_to_text(id bigint, encoding text)",
-    ),
+    ("id_to_text(id bigint, encoding text DEFAULT 'base58')", "id_to_text(id bigint, encoding text)"),
     (
         "FUNCTION = mint.objectid_eq,\n    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,",
         "FUNCTION = mint.objectid_eq,\n    COMMUTATOR = =, NEGATOR = <>,",

@@ -23,28 +23,17 @@ const CALLS: [&str; 10] = [
 ];
 
 /// What is refused, and the SQLSTATE: the functions that make messages have no name of another role either.
+#[rustfmt::skip]
 const REFUSALS: [(&str, &str); 9] = [
     ("SELECT mint_sql.snowflake_next_id(6)", "55000"),
     ("SELECT mint_sql.snowflake_next_id(8192)", "22003"),
     ("SELECT mint_sql.snowflake_next_id(7, 'baidu')", "2200H"),
-    (
-        "SELECT mint_sql.snowflake_next_id(7, 'time:41 shard:13 seq:9 epoch:2100-01-01T00:00:00Z')",
-        "58000",
-    ),
+    ("SELECT mint_sql.snowflake_next_id(7, 'time:41 shard:13 seq:9 epoch:2100-01-01T00:00:00Z')", "58000"),
     ("SELECT mint_sql.snowflake_time(-5)", "22003"),
-    (
-        "SELECT mint_sql.snowflake_encode('1826-01-01', 7, 3)",
-        "22008",
-    ),
-    (
-        "SELECT 'time:41 seq:77'::mint_sql.snowflake_layout",
-        "22P02",
-    ),
+    ("SELECT mint_sql.snowflake_encode('1826-01-01', 7, 3)", "22008"),
+    ("SELECT 'time:41 seq:77'::mint_sql.snowflake_layout", "22P02"),
     ("SELECT mint_sql.ulid_to_uuid('!')", "22P02"),
-    (
-        "SELECT mint_sql.id_from_text('!', 'crockford-check')",
-        "22P02",
-    ),
+    ("SELECT mint_sql.id_from_text('!', 'crockford-check')", "22P02"),
 ];
 
 fn declare(session: &mut mint_cluster::Session) {

@@ -10,68 +10,33 @@ use mint_cluster::{Server, Session, count, say};
 const SLACK_IN_KB: i64 = 3_000;
 
 /// Calls with a row number `g`, and by how much their number is divided: some are slow by nature.
+#[rustfmt::skip]
 const CALLS: &[(&str, i64)] = &[
     ("snowflake_next_id(5)", 4),
     ("snowflake_next_id()", 4),
     ("snowflake_next_id((g & 7)::int, 'twitter')", 4),
     ("snowflake_next('mastodon')", 1),
     ("snowflake_last_id()", 1),
-    (
-        "(SELECT count(*) FROM snowflake_next_ids(6, 3 + (g & 1)))",
-        40,
-    ),
+    ("(SELECT count(*) FROM snowflake_next_ids(6, 3 + (g & 1)))", 40),
     ("snowflake_start_above(snowflake_last_id())", 4),
-    (
-        "snowflake_shard_from_parts(ARRAY[3, (g & 31)::int], 'twitter')",
-        2,
-    ),
+    ("snowflake_shard_from_parts(ARRAY[3, (g & 31)::int], 'twitter')", 2),
     ("snowflake_time(g)", 1),
     ("snowflake_shard(g)", 1),
     ("snowflake_sequence(g, 'twitter')", 1),
     ("(SELECT shard FROM snowflake_decode(g))", 2),
-    (
-        "snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))",
-        2,
-    ),
-    (
-        "snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)",
-        1,
-    ),
-    (
-        "snowflake_min(timestamptz '2026-01-01' + g * interval '1 ms')",
-        1,
-    ),
-    (
-        "snowflake_max(timestamptz '2026-01-01' + g * interval '1 ms')",
-        1,
-    ),
-    (
-        "mint.snowflake_min_after(timestamptz '2026-01-01' + g * interval '1 ms')",
-        1,
-    ),
-    (
-        "mint.snowflake_max_before(timestamptz '2026-01-01' + g * interval '1 ms')",
-        1,
-    ),
+    ("snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))", 2),
+    ("snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)", 1),
+    ("snowflake_min(timestamptz '2026-01-01' + g * interval '1 ms')", 1),
+    ("snowflake_max(timestamptz '2026-01-01' + g * interval '1 ms')", 1),
+    ("mint.snowflake_min_after(timestamptz '2026-01-01' + g * interval '1 ms')", 1),
+    ("mint.snowflake_max_before(timestamptz '2026-01-01' + g * interval '1 ms')", 1),
     ("snowflake_between(g, now(), now())", 1),
     ("snowflake_scatter(g, 8)", 1),
     ("snowflake_unscatter(g, 8)", 1),
-    (
-        "format('time:41 shard:%s seq:8 unit:1ms epoch:2020-01-01T00:00:00Z', 1 + (g & 7))::snowflake_layout",
-        4,
-    ),
-    (
-        "(CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout::text",
-        4,
-    ),
-    (
-        "mint.snowflake_layout_send((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout)",
-        4,
-    ),
-    (
-        "(SELECT count(*) FROM snowflake_layouts() WHERE g > 0)",
-        400,
-    ),
+    ("format('time:41 shard:%s seq:8 unit:1ms epoch:2020-01-01T00:00:00Z', 1 + (g & 7))::snowflake_layout", 4),
+    ("(CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout::text", 4),
+    ("mint.snowflake_layout_send((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout)", 4),
+    ("(SELECT count(*) FROM snowflake_layouts() WHERE g > 0)", 400),
     (
         "(SELECT shards FROM snowflake_layouts((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout))",
         40,
@@ -93,25 +58,16 @@ const CALLS: &[(&str, i64)] = &[
     ("bin_to_uuid(uuid_to_bin(uuid_v4(), true), true)", 2),
     ("uuid_to_bin(uuid_v4(), 1)", 4),
     ("is_uuid(g::text)", 2),
-    (
-        "uuid_v7_min(timestamptz '2026-01-01' + g * interval '1 ms')",
-        1,
-    ),
+    ("uuid_v7_min(timestamptz '2026-01-01' + g * interval '1 ms')", 1),
     ("objectid()", 1),
     ("objectid_legacy()", 1),
     ("objectid()::text", 2),
     ("lpad(to_hex(g), 24, '0')::objectid", 2),
     ("objectid_time(objectid())", 1),
     ("mint.objectid_to_bytea(objectid())", 1),
-    (
-        "mint.objectid_from_bytea(mint.objectid_to_bytea(objectid()))",
-        2,
-    ),
+    ("mint.objectid_from_bytea(mint.objectid_to_bytea(objectid()))", 2),
     ("mint.objectid_hash(objectid())", 1),
-    (
-        "objectid_min(timestamptz '2026-01-01' + g * interval '1 s')",
-        1,
-    ),
+    ("objectid_min(timestamptz '2026-01-01' + g * interval '1 s')", 1),
     ("objectid() < objectid()", 1),
     ("id_to_text(g)", 1),
     ("id_to_text(g, 'base62')", 2),
@@ -122,20 +78,14 @@ const CALLS: &[(&str, i64)] = &[
     ("auto_random_shard(g, 5, 64)", 1),
     ("mint.sequence_table_bounds(g & 1023, 1024, 2)", 4),
     ("segment_next('tag')", 1),
-    (
-        "(SELECT r.last FROM segment_next_range('tag', 3 + (g & 1)) r)",
-        40,
-    ),
+    ("(SELECT r.last FROM segment_next_range('tag', 3 + (g & 1)) r)", 40),
     ("segment_last('tag')", 1),
     ("segment_current('tag')", 4),
     ("ticket_next('ticket')", 4),
     ("ticket_last('ticket')", 1),
     ("ticket_current('ticket')", 4),
     ("user_sequence_next('family', g & 65535)", 2),
-    (
-        "(SELECT r.last FROM user_sequence_next_range('family', g & 1023, 2) r)",
-        40,
-    ),
+    ("(SELECT r.last FROM user_sequence_next_range('family', g & 1023, 2) r)", 40),
     ("user_sequence_current('family', g & 65535)", 2),
     ("(SELECT count(*) FROM mint.lanes WHERE g > 0)", 4_000),
     ("(SELECT count(*) FROM mint.segments WHERE g > 0)", 4_000),
