@@ -17,15 +17,10 @@ pub fn until(session: &mut Session, what: &str, query: &str, longest: Duration) 
 
 #[test]
 fn pg_stat_statements() {
-    Extension {
-        neighbor: Neighbor {
-            name: "pg_stat_statements",
-            what: "calls with different shards and times are one statement each",
-        },
-        extension: "pg_stat_statements",
-        create: "CREATE EXTENSION pg_stat_statements",
-        conf: "shared_preload_libraries = 'pg_stat_statements, pg_mint'",
-        work: |_, session| {
+    let what = "calls with different shards and times are one statement each";
+    Extension::new("pg_stat_statements", what, "pg_stat_statements")
+        .preloaded("")
+        .run(|_, session| {
             session.run("SELECT pg_stat_statements_reset()");
             for shard in 1..=5 {
                 session.run(&format!("SELECT snowflake_next_id({shard})"));
@@ -35,23 +30,15 @@ fn pg_stat_statements() {
             }
             let calls: Vec<i64> = session
                 .column("SELECT calls FROM pg_stat_statements WHERE query LIKE 'SELECT snowflake_next_id(%' OR query LIKE '%snowflake_time(id) > %'");
-            assert_eq!(calls, [5, 5]);
-        },
-    }
-    .run();
+            assert_eq!(calls, [5, 5]);        });
 }
 
 #[test]
 fn pgaudit() {
-    Extension {
-        neighbor: Neighbor {
-            name: "pgaudit",
-            what: "an insert by our default, and the change of that default, are in the log",
-        },
-        extension: "pgaudit",
-        create: "CREATE EXTENSION pgaudit",
-        conf: "shared_preload_libraries = 'pgaudit, pg_mint'",
-        work: |server, session| {
+    let what = "an insert by our default, and the change of that default, are in the log";
+    Extension::new("pgaudit", what, "pgaudit")
+        .preloaded("")
+        .run(|server, session| {
             session.run("SET pgaudit.log = 'write, function, ddl'; SET pgaudit.log_relation = on");
             session.run("INSERT INTO item (body) VALUES ('audited')");
             session.run("ALTER TABLE item ALTER id SET DEFAULT snowflake_next_id(6)");
@@ -62,22 +49,14 @@ fn pgaudit() {
             ] {
                 assert!(log.contains(entry), "{entry}:\n{log}");
             }
-        },
-    }
-    .run();
+        });
 }
 
 #[test]
 fn hypopg() {
-    Extension {
-        neighbor: Neighbor {
-            name: "hypopg",
-            what: "a condition on the time of an id would use a hypothetical index",
-        },
-        extension: "hypopg",
-        create: "CREATE EXTENSION hypopg",
-        conf: "",
-        work: |_, session| {
+    let what = "a condition on the time of an id would use a hypothetical index";
+    Extension::new("hypopg", what, "hypopg")
+        .run(|_, session| {
             session.run(
                 "CREATE TABLE plain AS SELECT snowflake_encode(now() - n * interval '1 minute', 5, 0) AS id FROM generate_series(1, 20000) AS n;
                  ANALYZE plain; SELECT hypopg_create_index('CREATE INDEX ON plain (id)')",
@@ -89,23 +68,15 @@ fn hypopg() {
                 plan.contains("Index Cond: (id >= mint.snowflake_min_after("),
                 "{plan}"
             );
-            session.run("SELECT hypopg_reset()");
-        },
-    }
-    .run();
+            session.run("SELECT hypopg_reset()");        });
 }
 
 #[test]
 fn pg_hint_plan() {
-    Extension {
-        neighbor: Neighbor {
-            name: "pg_hint_plan",
-            what: "a hint decides the scan of a condition on the time of an id",
-        },
-        extension: "pg_hint_plan",
-        create: "CREATE EXTENSION pg_hint_plan",
-        conf: "shared_preload_libraries = 'pg_hint_plan, pg_mint'",
-        work: |_, session| {
+    let what = "a hint decides the scan of a condition on the time of an id";
+    Extension::new("pg_hint_plan", what, "pg_hint_plan")
+        .preloaded("")
+        .run(|_, session| {
             for (hint, scan) in [
                 ("SeqScan(item)", "Seq Scan on"),
                 ("IndexScan(item item_pkey)", "Index Scan using item_pkey"),
@@ -114,22 +85,14 @@ fn pg_hint_plan() {
                 let hinted: Vec<String> = session.column(&format!("/*+ {hint} */ EXPLAIN (COSTS OFF) SELECT body FROM item WHERE snowflake_time(id) > now() - interval '1 hour'"));
                 assert!(hinted.join("\n").contains(scan), "{hinted:?}\n{plan}");
             }
-        },
-    }
-    .run();
+        });
 }
 
 #[test]
 fn postgis() {
-    Extension {
-        neighbor: Neighbor {
-            name: "PostGIS",
-            what: "a query by place and by the time of the id",
-        },
-        extension: "postgis",
-        create: "CREATE EXTENSION postgis",
-        conf: "",
-        work: |_, session| {
+    let what = "a query by place and by the time of the id";
+    Extension::new("PostGIS", what, "postgis")
+        .run(|_, session| {
             session.run(
                 "CREATE TABLE visit (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), place geometry(Point, 4326));
                  CREATE INDEX ON visit USING gist (place);
@@ -138,23 +101,14 @@ fn postgis() {
             let found: i64 = session.one(
                 "SELECT count(DISTINCT id) FROM visit WHERE place && ST_MakeEnvelope(10, 10, 19, 19, 4326) AND snowflake_time(id) > now() - interval '1 hour'",
             );
-            assert_eq!(found, 100);
-        },
-    }
-    .run();
+            assert_eq!(found, 100);        });
 }
 
 #[test]
 fn pgvector() {
-    Extension {
-        neighbor: Neighbor {
-            name: "pgvector",
-            what: "the nearest rows of the last hour by the time of the id",
-        },
-        extension: "vector",
-        create: "CREATE EXTENSION vector",
-        conf: "",
-        work: |_, session| {
+    let what = "the nearest rows of the last hour by the time of the id";
+    Extension::new("pgvector", what, "vector")
+        .run(|_, session| {
             session.run(
                 "CREATE TABLE embedding (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), at vector(2), n int);
                  INSERT INTO embedding (at, n) SELECT ARRAY[n, n]::vector, n FROM generate_series(1, 1000) AS n;
@@ -163,10 +117,7 @@ fn pgvector() {
             let nearest: i32 = session.one(
                 "SELECT n FROM embedding WHERE snowflake_time(id) > now() - interval '1 hour' ORDER BY at <-> '[500.2, 500.2]' LIMIT 1",
             );
-            assert_eq!(nearest, 500);
-        },
-    }
-    .run();
+            assert_eq!(nearest, 500);        });
 }
 
 /// Jobs in a background worker of the database, where the extension can be alone: both orders are in one server.

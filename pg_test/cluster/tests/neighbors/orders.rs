@@ -6,16 +6,15 @@ use mint_cluster::{Server, Session};
 
 /// An extension of the table of neighbors.
 pub struct Extension {
-    pub neighbor: Neighbor,
-    /// Its control file.
-    pub extension: &'static str,
-    /// What creates it, before or after `CREATE EXTENSION pg_mint`.
-    pub create: &'static str,
+    neighbor: Neighbor,
+    /// Its name for `CREATE EXTENSION`.
+    name: &'static str,
     /// Lines of postgresql.conf.
-    pub conf: &'static str,
-    /// What it is for.
-    pub work: fn(&Server, &mut Session),
+    conf: String,
 }
+
+/// What an extension is for.
+type Work = fn(&Server, &mut Session);
 
 /// Keys of each kind, and their rows.
 const TABLE: &str = "CREATE TABLE item (
@@ -33,19 +32,35 @@ fn rows(session: &mut Session) -> i64 {
 }
 
 impl Extension {
+    /// Describes an extension by its name in the table, what is done beside it, and its name for `CREATE EXTENSION`.
+    pub fn new(shown: &'static str, what: &'static str, name: &'static str) -> Self {
+        Self {
+            neighbor: Neighbor { name: shown, what },
+            name,
+            conf: String::new(),
+        }
+    }
+
+    /// Loads it when the server starts, before pg_mint, with more lines of postgresql.conf.
+    pub fn preloaded(mut self, more: &str) -> Self {
+        let name = self.name;
+        self.conf = format!("shared_preload_libraries = '{name}, pg_mint'\n{more}");
+        self
+    }
+
     /// Runs all, in both orders; skipped where the tree does not have it.
-    pub fn run(&self) {
+    pub fn run(&self, work: Work) {
         let build = |order: &str| {
             Server::build(&format!("{} {order}", self.neighbor.name))
                 .conf(&format!("max_worker_processes = 20\n{}", self.conf))
         };
-        if !self.neighbor.is_there(self.extension) {
+        if !self.neighbor.is_there(self.name) {
             return;
         }
         let first = build("first").start_empty();
-        self.one(&first, &[self.create, "CREATE EXTENSION pg_mint"]);
+        self.one(&first, [self.name, "pg_mint"], work);
         let last = build("last").start_empty_beside(&first);
-        let version = self.one(&last, &["CREATE EXTENSION pg_mint", self.create]);
+        let version = self.one(&last, ["pg_mint", self.name], work);
 
         let restored = build("restored").start_empty_beside(&first);
         restored.restore("postgres", "postgres", &first.dump("postgres", "postgres"));
@@ -58,15 +73,15 @@ impl Extension {
     }
 
     /// Creates both in this order, and returns the version of the neighbor.
-    fn one(&self, server: &Server, create: &[&str]) -> String {
+    fn one(&self, server: &Server, order: [&str; 2], work: Work) -> String {
         let mut session = server.connect("postgres");
-        for statement in create {
-            session.run(statement);
+        for name in order {
+            session.run(&format!("CREATE EXTENSION {name}"));
         }
         session.run(TABLE);
         assert_eq!(rows(&mut session), 1000, "rows of the last hour");
-        (self.work)(server, &mut session);
-        let name = self.extension;
+        work(server, &mut session);
+        let name = self.name;
         session.one(&format!(
             "SELECT extversion FROM pg_extension WHERE extname = '{name}'"
         ))

@@ -1,7 +1,6 @@
 //! Hypertables by ids: chunks of a day, which conditions on the time of the id exclude.
 
 use crate::orders::Extension;
-use crate::row::Neighbor;
 use mint_cluster::{Server, Session};
 
 /// A hypertable of eleven days or so with a row for each hour, a condition on its time, and the same rows by hand.
@@ -173,17 +172,10 @@ fn work(_: &Server, session: &mut Session) {
 
 #[test]
 fn hypertables() {
-    Extension {
-        neighbor: Neighbor {
-            name: "TimescaleDB",
-            what: "hypertables by snowflake, UUID and time: exclusion of chunks at plan time and at startup, `drop_chunks`",
-        },
-        extension: "timescaledb",
-        create: "CREATE EXTENSION timescaledb",
-        conf: "shared_preload_libraries = 'timescaledb, pg_mint'\ntimescaledb.telemetry_level = off",
-        work,
-    }
-    .run();
+    let what = "hypertables by snowflake, UUID and time: exclusion of chunks at plan time and at startup, `drop_chunks`";
+    Extension::new("TimescaleDB", what, "timescaledb")
+        .preloaded("timescaledb.telemetry_level = off")
+        .run(work);
 }
 
 /// Chunks are as long as the interval says: ids of neighboring days are in neighboring chunks.
