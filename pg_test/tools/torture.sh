@@ -3,10 +3,9 @@
 # tampering under load, one fault after another, for so many minutes (default: 10). Says
 # each as it is survived, and at the end how many ids were checked.
 #
-# Three kinds of servers take turns. TORTURE=faults runs single servers only, TORTURE=tenants those with
-# tenants that use up what they share with their neighbors (oids, lanes, segments, sections, ceilings: one
-# kind of them), and TORTURE=fleet a registry of nodes with its members, which prints at the end for how long they
-# got no id after each fault: a cycle of all takes about twenty minutes. It takes root for copies of disks.
+# Two kinds of servers take turns. TORTURE=faults runs single servers only, and TORTURE=fleet a registry of nodes with
+# its members, which prints at the end for how long they got no id after each fault: a cycle of all takes about twenty
+# minutes. It takes root for copies of disks.
 # HA=1 runs clusters of three servers under Patroni instead, with a fixed node and with leased ones in turn, and prints how
 # many ids were issued twice, by whom, and for how long there were none: all faults of both take half an hour. It takes
 # root, for network namespaces.

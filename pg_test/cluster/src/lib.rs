@@ -30,7 +30,6 @@ pub mod registry;
 pub mod report;
 pub mod rng;
 pub mod server;
-pub mod tenants;
 pub mod torture;
 
 pub use crate::load::ledger::Ledger;

@@ -1,10 +1,9 @@
 //! `torture MINUTES`: one random fault after another on a server under load. Prints a line for each and a table at the
 //! end. Fails at the first id that was issued twice.
 //!
-//! Three kinds of servers take turns: `TORTURE=tenants` runs only those with tenants that use up what they share with
-//! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
-//! `TORTURE=fleet` a registry of nodes with six members. Only `TORTURE=ha` runs clusters under Patroni,
-//! which takes root, and only `TORTURE=citus` clusters of Citus, which the tree of `PG_CONFIG` must have.
+//! Two kinds of servers take turns: `TORTURE=faults` runs only single servers, `TORTURE=fleet` only a registry of nodes
+//! with six members. Only `TORTURE=ha` runs clusters under Patroni, which takes root, and only `TORTURE=citus` clusters of
+//! Citus, which the tree of `PG_CONFIG` must have.
 //! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
 //! story `servers::every_fault`, and those of a cluster, by their names in `patroni/faults.rs`.
 
@@ -16,8 +15,6 @@ use mint_cluster::patroni::outages::Outages;
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;
 use mint_cluster::registry::survival::{self, survive};
-use mint_cluster::tenants::resources::Resource;
-use mint_cluster::tenants::shared_server::SharedServer;
 use mint_cluster::torture::{Clock, Fault, Tallies, Torture};
 use mint_cluster::{Registry, Rng};
 use std::time::{Duration, Instant};
@@ -92,9 +89,6 @@ fn main() {
             run.citus(server);
             continue;
         }
-        if !["faults", "fleet"].contains(&run.kinds.as_str()) {
-            run.tenants(server);
-        }
         if run.includes("faults") {
             run.faults(server, settings);
         }
@@ -138,7 +132,7 @@ impl Run {
         self.begun.elapsed() >= self.end
     }
 
-    /// Returns whether servers of this kind have a turn. `tenants` are a kind with kinds of their own.
+    /// Returns whether servers of this kind have a turn.
     fn includes(&self, kind: &str) -> bool {
         self.kinds.is_empty() || self.kinds == kind
     }
@@ -265,34 +259,5 @@ impl Run {
                 );
             }
         }
-    }
-
-    /// Runs a server of tenants and their neighbors, one round for each resource.
-    fn tenants(&mut self, server: usize) {
-        println!("server {server}, of tenants");
-        let mut shared = SharedServer::begin(Rng::seeded(self.rng.below(1 << 30) as u64));
-        let is_wanted = |resource: &Resource| {
-            ["", "tenants"].contains(&self.kinds.as_str())
-                || format!("{resource:?}").eq_ignore_ascii_case(&self.kinds)
-        };
-        for resource in Resource::ALL.into_iter().filter(is_wanted) {
-            // Using up all ceilings takes this long.
-            let time = if resource == Resource::Ceilings {
-                150
-            } else {
-                20
-            };
-            shared.survive(resource, Duration::from_secs(time));
-            println!(
-                "{:>6} s  {:<51}{:>12} values",
-                self.seconds(),
-                format!("{resource:?}, all used up by tenants"),
-                shared.values()
-            );
-            if self.is_over() {
-                break;
-            }
-        }
-        println!("          errors that tenants got: {:?}", shared.refusals);
     }
 }
