@@ -3,10 +3,9 @@
 use crate::faults::faults;
 use crate::load::ledger::Ledger;
 use crate::load::sessions::{Record, while_asking};
+use crate::report::say;
 use crate::server::process::Server;
 use crate::server::session::{Place, Refusal};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -52,25 +51,12 @@ impl Clock {
 
 const HALF_AN_HOUR: i64 = 1_800;
 
-/// Statistics by fault and clock step.
-#[derive(Default)]
-pub struct Tallies(BTreeMap<(Fault, Clock), Tally>);
-
-#[derive(Default)]
-struct Tally {
-    survived: usize,
-    ids: usize,
-    refused: usize,
-    slowest: Duration,
-}
-
-/// A server, and the results of its faults so far.
+/// A server, and the ids that clients of it saw.
 pub struct Torture {
     server: Server,
     ledger: Ledger,
     /// How far the server's correct time is ahead of the machine's, in seconds.
     right: i64,
-    tallies: Tallies,
 }
 
 impl Torture {
@@ -82,7 +68,6 @@ impl Torture {
             server: builder.conf(&conf.join("\n")).start(),
             ledger: Ledger::default(),
             right: 0,
-            tallies: Tallies::default(),
         }
     }
 
@@ -92,7 +77,7 @@ impl Torture {
         self.ledger.count
     }
 
-    /// Inflicts a fault while clients mint, and checks all ids that they got.
+    /// Inflicts a fault while clients mint, checks all ids that they got, and says how many.
     #[track_caller]
     pub fn survive(&mut self, fault: Fault, clock: Clock) {
         let before = self.ledger.count;
@@ -106,20 +91,10 @@ impl Torture {
         self.ledger.enter(&mut records);
         // Every lane continues after the fault.
         self.ledger.draw(&self.server);
-
-        let tally = self.tallies.0.entry((fault, clock)).or_default();
-        tally.add(&Tally {
-            survived: 1,
-            ids: self.ledger.count - before,
-            refused,
-            slowest,
-        });
-    }
-
-    /// Stops the server and returns the statistics.
-    #[must_use]
-    pub fn end(self) -> Tallies {
-        self.tallies
+        let ids = self.ledger.count - before;
+        say(format!(
+            "{fault}, clock {clock}: {ids} ids, each once, {refused} refused, the first after {slowest:.2?}"
+        ));
     }
 
     /// Counts refusals, and asserts that each is due to a wrong clock or a dropped extension.
@@ -237,53 +212,5 @@ impl Torture {
                 .try_connect()?
                 .try_one::<i64>("SELECT snowflake_next_id(1000)")
         });
-    }
-}
-
-impl Tally {
-    fn add(&mut self, other: &Self) {
-        self.survived += other.survived;
-        self.ids += other.ids;
-        self.refused += other.refused;
-        self.slowest = self.slowest.max(other.slowest);
-    }
-}
-
-impl Tallies {
-    /// Adds the statistics of another server.
-    pub fn add(&mut self, other: &Self) {
-        for (key, tally) in &other.0 {
-            self.0.entry(*key).or_default().add(tally);
-        }
-    }
-}
-
-impl fmt::Display for Tallies {
-    /// A table with a row of sums.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            out,
-            "{:<30}{:<15}{:>9}{:>13}{:>10}{:>13}",
-            "fault", "clock", "survived", "ids, once", "refused", "slowest, s"
-        )?;
-        let mut all = Tally::default();
-        for ((fault, clock), tally) in &self.0 {
-            // A clock that is far back allows no id until it is correct.
-            let slowest = match tally.slowest {
-                Duration::ZERO => "-".to_owned(),
-                slowest => format!("{:.2}", slowest.as_secs_f64()),
-            };
-            writeln!(
-                out,
-                "{fault:<30}{clock:<15}{:>9}{:>13}{:>10}{slowest:>13}",
-                tally.survived, tally.ids, tally.refused
-            )?;
-            all.add(tally);
-        }
-        write!(
-            out,
-            "{:<45}{:>9}{:>13}{:>10}",
-            "all", all.survived, all.ids, all.refused
-        )
     }
 }

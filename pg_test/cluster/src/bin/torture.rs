@@ -15,7 +15,7 @@ use mint_cluster::patroni::outages::Outages;
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;
 use mint_cluster::registry::survival::{self, survive};
-use mint_cluster::torture::{Clock, Fault, Tallies, Torture};
+use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Registry, Rng};
 use std::time::{Duration, Instant};
 
@@ -50,11 +50,10 @@ struct Run {
     rng: Rng,
     begun: Instant,
     end: Duration,
-    tallies: Tallies,
     /// The faults that fleets have still to go through, before all of them again.
     left: Vec<survival::Fault>,
     gaps: Gaps,
-    /// Number of ids of fleets, or of clusters of Citus.
+    /// Number of ids that clients saw.
     ids: usize,
     outages: Outages,
 }
@@ -71,7 +70,6 @@ fn main() {
         rng: Rng::from_environment(),
         begun: Instant::now(),
         end: Duration::from_secs(60 * minutes),
-        tallies: Tallies::default(),
         left: Vec::new(),
         gaps: Gaps::default(),
         ids: 0,
@@ -98,16 +96,15 @@ fn main() {
     }
     if !run.outages.is_empty() {
         println!("\n{}", run.outages);
-    } else if run.kinds != "citus" && (run.includes("faults") || run.gaps.is_empty()) {
-        println!("\n{}", run.tallies);
     }
     if !run.gaps.is_empty() {
-        println!("\n{}\n\n{} ids of fleets", run.gaps, run.ids);
+        println!("\n{}", run.gaps);
     }
-    if run.kinds == "citus" {
-        println!("\n{} ids of clusters of Citus", run.ids);
-    }
-    println!("\nno id was issued twice{}", run.exceptions());
+    let exceptions = match run.kinds.as_str() {
+        "ha" => " by primaries with the leader key, but where the table says so of a fixed node",
+        _ => "",
+    };
+    println!("\n{} ids, and none was issued twice{exceptions}", run.ids);
     if !run.left.is_empty() {
         println!("not reached in this round: {:?}", run.left);
     }
@@ -116,16 +113,6 @@ fn main() {
 impl Run {
     fn seconds(&self) -> u64 {
         self.begun.elapsed().as_secs()
-    }
-
-    /// Returns what the last line of a run on clusters adds.
-    fn exceptions(&self) -> &'static str {
-        match self.kinds.as_str() {
-            "ha" => {
-                " by primaries with the leader key, but where the table says so of a fixed node"
-            }
-            _ => "",
-        }
     }
 
     fn is_over(&self) -> bool {
@@ -142,7 +129,11 @@ impl Run {
         if self.is_over() {
             return;
         }
-        println!("server {server}: {}", settings.join(", "));
+        println!(
+            "{:>6} s  server {server}: {}",
+            self.seconds(),
+            settings.join(", ")
+        );
         let mut torture = Torture::begin("torture", settings);
         for _ in 0..FAULTS {
             let (mut fault, clock) = (self.rng.pick(Fault::ALL), self.rng.pick(Clock::ALL));
@@ -150,16 +141,11 @@ impl Run {
                 fault = Fault::PowerCut;
             }
             torture.survive(fault, clock);
-            println!(
-                "{:>6} s  {fault:<30}clock {clock:<15}{:>12} ids",
-                self.seconds(),
-                torture.ids()
-            );
             if self.is_over() {
                 break;
             }
         }
-        self.tallies.add(&torture.end());
+        self.ids += torture.ids();
     }
 
     /// Runs a registry and its members through one fault after another: all of them in a random order, and again.
@@ -226,6 +212,7 @@ impl Run {
                     break;
                 }
             }
+            self.ids += survival.check.ids();
         });
     }
 

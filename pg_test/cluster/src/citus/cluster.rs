@@ -63,31 +63,12 @@ impl Cluster {
         number: Number,
         settings: &[&str],
     ) -> Option<Self> {
-        Self::start_in_turn(name, workers, number, settings, None)
-    }
-
-    /// Starts a cluster beside one that has the story's turn.
-    #[must_use]
-    pub fn start_beside(name: &str, workers: usize, other: &Self) -> Option<Self> {
-        Self::start_in_turn(name, workers, Number::Unset, &[], Some(other))
-    }
-
-    fn start_in_turn(
-        name: &str,
-        workers: usize,
-        number: Number,
-        settings: &[&str],
-        beside: Option<&Self>,
-    ) -> Option<Self> {
         if !is_installed(name) {
             return None;
         }
         let settings: Vec<String> = settings.iter().map(|&line| line.to_owned()).collect();
         let coordinator = builder(name, 0, number, &settings);
-        let coordinator = match beside {
-            None => coordinator.start_empty(),
-            Some(other) => coordinator.start_empty_beside(&other.nodes[0]),
-        };
+        let coordinator = coordinator.start_empty();
         introduce(&coordinator);
         let here = coordinator.socket().display().to_string();
         let mut session = coordinator.connect("postgres");
@@ -108,6 +89,28 @@ impl Cluster {
         Some(cluster)
     }
 
+    /// Creates the table `ev`, distributed by its column `tenant`. Each row gets an id of the node that evaluates its default.
+    pub fn create_events(&self) {
+        self.run(
+            "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
+             SELECT create_distributed_table('ev', 'tenant')",
+        );
+    }
+
+    /// Inserts so many rows of the node into `ev` from each node, and as many from shards, so of the workers. Returns the
+    /// number of all.
+    pub fn insert_events(&self, rows: usize) -> usize {
+        for mut session in self.sessions() {
+            session.run(&format!(
+                "INSERT INTO ev (tenant) SELECT n FROM generate_series(1, {rows}) AS n"
+            ));
+            session.run(&format!(
+                "INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT {rows}"
+            ));
+        }
+        2 * rows * self.count()
+    }
+
     /// Starts a worker and adds it to the cluster. Returns its place among the nodes.
     pub fn add_worker(&mut self) -> usize {
         let group = self.next_group;
@@ -117,7 +120,7 @@ impl Cluster {
             self.number,
             &self.settings,
         );
-        let worker = worker.start_empty_beside(&self.nodes[0]);
+        let worker = worker.start_empty();
         introduce(&worker);
         worker.run("CREATE EXTENSION citus");
         self.nodes.push(worker);
@@ -197,7 +200,7 @@ impl Cluster {
         drop(session);
         old.stop_fast();
         let settings = "shared_preload_libraries = 'citus'\ncitus.node_conninfo = 'sslmode=prefer'\nwal_level = logical";
-        let newer = old.upgraded_with("a worker is upgraded", "+0", settings)?;
+        let newer = old.upgraded("a worker is upgraded", "+0", settings)?;
         before(&newer);
         newer.run("SELECT citus_finish_pg_upgrade()");
         self.move_group(group, place, newer);

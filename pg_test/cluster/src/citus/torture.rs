@@ -96,7 +96,7 @@ impl Torture {
         let groups = (0..self.cluster.count())
             .map(|place| Group::new(self.cluster.node(place).place(), &INSERTS))
             .collect();
-        let clients = Clients::new(groups).resting(Duration::from_millis(20));
+        let clients = Clients::new(groups);
         let answers = clients.while_minting(|| {
             sleep(Duration::from_secs(1));
             self.inflict(fault, &clients);

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// How long a client rests after each answer with ids.
+const REST: Duration = Duration::from_millis(10);
+
 /// Clients of one server.
 pub struct Group {
     /// Where they connect.
@@ -27,8 +30,6 @@ struct Client {
 pub struct Clients {
     /// One group for each server.
     pub groups: Vec<Group>,
-    /// How long a client rests after each answer with ids.
-    rest: Duration,
     count: AtomicUsize,
     began: Instant,
     stop: AtomicBool,
@@ -66,18 +67,10 @@ impl Clients {
     pub fn new(groups: Vec<Group>) -> Self {
         Self {
             groups,
-            rest: Duration::from_millis(10),
             count: AtomicUsize::new(0),
             began: Instant::now(),
             stop: AtomicBool::new(false),
         }
-    }
-
-    /// Changes how long each client rests after an answer with ids: 10 ms without this.
-    #[must_use]
-    pub fn resting(mut self, rest: Duration) -> Self {
-        self.rest = rest;
-        self
     }
 
     /// Returns how many ids the clients got so far.
@@ -136,7 +129,7 @@ impl Clients {
                     };
                     let last = client.last.swap(now, Ordering::Relaxed);
                     client.longest.fetch_max(now - last, Ordering::Relaxed);
-                    self.rest
+                    REST
                 }
                 Err(refusal) if refusal.is_loss() => {
                     session = None;

@@ -12,25 +12,23 @@ pub struct Lane {
 
 /// Lanes with ticks of 1 ms, 10 ms and 1 s, and with epochs on and off a tick of the clock.
 pub const LANES: [Lane; 4] = [
-    Lane {
-        layout: "instagram",
-        node: 7,
-    },
-    Lane {
-        layout: "sonyflake",
-        node: 8,
-    },
-    Lane {
-        layout: "time:36 shard:4 seq:20 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
-        node: 9,
-    },
-    Lane {
-        layout: "time:34 shard:4 seq:24 unit:1s epoch:2020-02-03T04:05:06.789123Z",
-        node: 10,
-    },
+    Lane::of("instagram", 7),
+    Lane::of("sonyflake", 8),
+    Lane::of(
+        "time:36 shard:4 seq:20 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
+        9,
+    ),
+    Lane::of(
+        "time:34 shard:4 seq:24 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+        10,
+    ),
 ];
 
 impl Lane {
+    const fn of(layout: &'static str, node: u32) -> Self {
+        Self { layout, node }
+    }
+
     /// Returns the statement that draws one id.
     #[must_use]
     pub fn one(&self) -> String {

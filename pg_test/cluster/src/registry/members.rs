@@ -85,7 +85,7 @@ impl Registry {
             .distinct()
             .conf(&named)
             .conf("pg_mint.registry = 'registry'")
-            .start_beside(&self.server);
+            .start();
         let mut session = member.connect("postgres");
         session.run("CREATE EXTENSION dblink");
         self.create_server(&mut session, "registry", "postgres");

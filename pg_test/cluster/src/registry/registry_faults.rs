@@ -217,7 +217,7 @@ fn move_away(fleet: &mut Fleet) {
     let dump = fleet.registry.server.dump("postgres", &database);
     grant_more(fleet);
     let builder = Server::build_with_clock("another server").distinct();
-    let next = builder.start_empty_beside(&fleet.registry.server);
+    let next = builder.start_empty();
     next.run("CREATE ROLE member LOGIN");
     if database != "postgres" {
         next.create_database(&database);

@@ -6,6 +6,7 @@ use crate::server::process::Server;
 use crate::server::turn::Turn;
 
 /// Options of a server to be started.
+#[derive(Default)]
 pub struct Builder {
     name: String,
     conf: Vec<String>,
@@ -106,28 +107,10 @@ impl Builder {
         server
     }
 
-    /// Starts the server without the extension in any database.
+    /// Starts the server without the extension in any database. The first server of a story waits for the story's turn.
     #[must_use]
     pub fn start_empty(self) -> Server {
         let turn = Turn::wait(self.alone);
-        self.start_in_turn(turn)
-    }
-
-    /// Starts the server without the extension, beside one that has the story's turn.
-    #[must_use]
-    pub fn start_empty_beside(self, _other: &Server) -> Server {
-        self.start_in_turn(None)
-    }
-
-    /// Starts the server, with the extension in database `postgres`, beside one that has the story's turn.
-    #[must_use]
-    pub fn start_beside(self, other: &Server) -> Server {
-        let server = self.start_empty_beside(other);
-        server.run("CREATE EXTENSION pg_mint");
-        server
-    }
-
-    fn start_in_turn(self, turn: Option<Turn>) -> Server {
         let mut server = Server::in_new_directory(&self.name, turn, self.memory);
         if self.has_clock {
             server.add_clock();
@@ -162,15 +145,7 @@ impl Server {
     pub fn build(name: &str) -> Builder {
         Builder {
             name: name.to_owned(),
-            conf: Vec::new(),
-            durable: false,
-            has_clock: false,
-            environment: Vec::new(),
-            archiving: false,
-            wal_disk: None,
-            memory: None,
-            distinct: false,
-            alone: false,
+            ..Builder::default()
         }
     }
 
@@ -183,10 +158,7 @@ impl Server {
     /// Returns a builder for a server whose clock the test sets ([`Server::set_clock`]).
     #[must_use]
     pub fn build_with_clock(name: &str) -> Builder {
-        Builder {
-            has_clock: true,
-            ..Self::build(name)
-        }
+        Self::build(name).with_clock()
     }
 
     /// Starts a server whose clock the test sets; see [`Server::build_with_clock`].

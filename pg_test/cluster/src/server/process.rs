@@ -29,7 +29,7 @@ pub struct Server {
     limit: Option<ScarceMemory>,
     /// What it had when it was killed.
     pub(crate) memory: Mutex<SharedMemory>,
-    /// The turn of its story. A server that was started beside another has none.
+    /// The turn of its story, which its first server has.
     _turn: Option<Turn>,
 }
 

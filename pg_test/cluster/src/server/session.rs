@@ -122,12 +122,20 @@ impl Session {
         Ok(Self { client, pid })
     }
 
+    /// Makes a call, and times it if it is refused.
+    fn ask<T>(
+        &mut self,
+        call: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, Refusal> {
+        let begun = Instant::now();
+        call(&mut self.client).map_err(|error| Refusal::new(&error, begun.elapsed()))
+    }
+
     /// Runs statements without results; several of them are one transaction.
     #[track_caller]
     pub fn run(&mut self, sql: &str) {
-        let begun = Instant::now();
-        if let Err(error) = self.client.batch_execute(sql) {
-            panic!("{sql}\n{}", Refusal::new(&error, begun.elapsed()));
+        if let Err(refusal) = self.try_run(sql) {
+            panic!("{sql}\n{refusal}");
         }
     }
 
@@ -136,10 +144,7 @@ impl Session {
     /// # Errors
     /// The server's error.
     pub fn try_run(&mut self, sql: &str) -> Result<(), Refusal> {
-        let begun = Instant::now();
-        self.client
-            .batch_execute(sql)
-            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+        self.ask(|client| client.batch_execute(sql))
     }
 
     /// Returns the single value of a query.
@@ -156,11 +161,7 @@ impl Session {
     /// # Errors
     /// The server's error.
     pub fn try_one<T: FromSqlOwned>(&mut self, sql: &str) -> Result<T, Refusal> {
-        let begun = Instant::now();
-        self.client
-            .query_one(sql, &[])
-            .map(|row| row.get(0))
-            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+        Ok(self.ask(|client| client.query_one(sql, &[]))?.get(0))
     }
 
     /// Returns the first column of a query, or the server's error.
@@ -168,11 +169,8 @@ impl Session {
     /// # Errors
     /// The server's error.
     pub fn try_column<T: FromSqlOwned>(&mut self, sql: &str) -> Result<Vec<T>, Refusal> {
-        let begun = Instant::now();
-        self.client
-            .query(sql, &[])
-            .map(|rows| rows.iter().map(|row| row.get(0)).collect())
-            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+        let rows = self.ask(|client| client.query(sql, &[]))?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
     /// Returns the first column of a query, in its order.
@@ -227,24 +225,22 @@ impl Session {
     /// # Errors
     /// The server's error.
     pub fn try_copy_in(&mut self, sql: &str, data: &[u8]) -> Result<(), Refusal> {
-        let begun = Instant::now();
-        let copied = self.client.copy_in(sql).and_then(|mut there| {
+        let copied = self.ask(|client| {
+            let mut there = client.copy_in(sql)?;
             // After an error the server reads no further; it reports the error at the end.
             let _ = there.write_all(data);
             there.finish()
         });
-        copied
-            .map(drop)
-            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+        copied.map(drop)
     }
 
     /// Runs a statement that must fail, and returns its error.
     #[track_caller]
     pub fn refusal(&mut self, sql: &str) -> Refusal {
         let begun = Instant::now();
-        match self.client.batch_execute(sql) {
+        match self.try_run(sql) {
             Ok(()) => panic!("{sql}\nwas not refused (it took {:?})", begun.elapsed()),
-            Err(error) => Refusal::new(&error, begun.elapsed()),
+            Err(refusal) => refusal,
         }
     }
 
@@ -254,6 +250,13 @@ impl Session {
         let refusal = self.refusal(sql);
         assert_eq!(refusal.code, code, "{sql}\n{refusal}");
         refusal
+    }
+
+    /// Returns the shard of an id of the default layout.
+    #[track_caller]
+    pub fn shard(&mut self, id: i64) -> i64 {
+        self.one::<i32>(&format!("SELECT snowflake_shard({id})"))
+            .into()
     }
 
     /// Returns the status of a check of `mint.health()`.
@@ -288,6 +291,14 @@ impl Session {
     pub fn explain(&mut self, sql: &str) -> String {
         self.column::<String>(&format!("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) {sql}"))
             .join("\n")
+    }
+
+    /// Makes queries run in a parallel worker, whatever they cost. PostgreSQL 16 renamed the setting.
+    #[track_caller]
+    pub fn force_parallel(&mut self) {
+        self.run(
+            "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
+        );
     }
 
     /// Changes a setting by ALTER SYSTEM and waits until this session has it. Other sessions get the new value with their

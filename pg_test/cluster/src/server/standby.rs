@@ -93,11 +93,6 @@ impl Server {
         Backup(place)
     }
 
-    /// Creates a named restore point, to which a backup can be recovered.
-    pub fn create_restore_point(&self, name: &str) {
-        self.run(&format!("SELECT pg_create_restore_point('{name}')"));
-    }
-
     /// Waits until all WAL so far is in the archive.
     pub fn fill_archive(&self) {
         let mut session = self.connect("postgres");
@@ -131,16 +126,10 @@ impl Server {
         restored
     }
 
-    /// Upgrades this server, which must be stopped, to the version of `PG_CONFIG_NEW`. `None`, with a message, where that is
-    /// not set.
+    /// Upgrades this server, which must be stopped, to the version of `PG_CONFIG_NEW`, with lines of `postgresql.conf` for the
+    /// new one. `None`, with a message, where that is not set.
     #[must_use]
-    pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
-        self.upgraded_with(name, clock, "")
-    }
-
-    /// Upgrades this server with lines of `postgresql.conf` for the new one.
-    #[must_use]
-    pub fn upgraded_with(&self, name: &str, clock: &str, conf: &str) -> Option<Self> {
+    pub fn upgraded(&self, name: &str, clock: &str, conf: &str) -> Option<Self> {
         let Some(programs) = installation::newer_programs() else {
             say(format!(
                 "SKIPPED {name}: PG_CONFIG_NEW names no newer server"

@@ -4,8 +4,6 @@ use mint_cluster::citus::cluster::Cluster;
 use mint_cluster::load::sessions::{Record, while_minting};
 use mint_cluster::{Session, or_skip};
 
-const TABLE: &str = "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
-    SELECT create_distributed_table('ev', 'tenant')";
 const IDS: &str = "SELECT snowflake_next('twitter') FROM generate_series(1, 20)";
 
 #[track_caller]
@@ -30,7 +28,7 @@ fn shard(session: &mut Session) -> i32 {
 #[test]
 fn a_promoted_clone_has_a_group_of_its_own() {
     let cluster = or_skip!(Cluster::start("a clone", 2));
-    cluster.run(TABLE);
+    cluster.create_events();
     let (clone, number) = cluster.clone_of(1);
     // Clients keep asking the clone, which is a standby first, and then has the group of its node for a while.
     let mut of_clone = Vec::new();
@@ -68,7 +66,7 @@ fn a_promoted_clone_has_a_group_of_its_own() {
 #[test]
 fn a_clone_without_metadata_generates_nothing() {
     let cluster = or_skip!(Cluster::start("a clone alone", 2));
-    cluster.run(TABLE);
+    cluster.create_events();
     cluster
         .node(1)
         .connect("postgres")

@@ -41,17 +41,14 @@ fn create_and_drop_reach_all_nodes() {
         cluster.add_worker();
         assert_eq!(nodes_with(&cluster, "pg_mint"), 4);
         cluster.run("CREATE TABLE ev (id bigint DEFAULT ids.snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
-        for mut session in cluster.sessions() {
-            session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 100) AS n");
-            session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 100");
-        }
-        cluster.assert_unique("ev", "id", 800);
+        let rows = cluster.insert_events(100);
+        cluster.assert_unique("ev", "id", rows);
         cluster.run("ALTER EXTENSION pg_mint UPDATE");
         let refusal = cluster.session(0).refusal("DROP EXTENSION pg_mint");
         assert_eq!(refusal.code, "2BP01", "{refusal}");
         cluster.run("DROP EXTENSION pg_mint CASCADE");
         assert_eq!(nodes_with(&cluster, "pg_mint"), 0);
-        cluster.assert_unique("ev", "id", 800);
+        cluster.assert_unique("ev", "id", rows);
     }
 }
 
@@ -90,7 +87,7 @@ fn a_dump_of_the_coordinator_is_restored() {
     );
     cluster.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 500) AS n");
     let dump = cluster.node(0).dump("postgres", "postgres");
-    let again = or_skip!(Cluster::start_beside("restored", 2, &cluster));
+    let again = or_skip!(Cluster::start("restored", 2));
     again.node(0).restore("postgres", "postgres", &dump);
     again.run("SELECT create_distributed_table('ev', 'tenant')");
     again.assert_unique("ev", "id", 500);

@@ -54,24 +54,17 @@ fn an_upgrade_has_no_group() {
 #[test]
 fn an_upgraded_worker_has_its_group() {
     let mut cluster = or_skip!(Cluster::start("an upgraded worker", 2));
-    cluster.run("CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
+    cluster.create_events();
     let mut rows = 0;
     let mut fill = |cluster: &Cluster| {
-        for mut session in cluster.sessions() {
-            session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 200) AS n");
-            session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 200");
-            rows += 400;
-        }
+        rows += cluster.insert_events(200);
         cluster.assert_unique("ev", "id", rows);
     };
     fill(&cluster);
     let newest: i64 = cluster.session(1).one("SELECT snowflake_next('twitter')");
-    let upgraded = cluster.upgrade(1, |newer| {
+    or_skip!(cluster.upgrade(1, |newer| {
         assert_upgrading(&mut newer.connect("postgres"));
-    });
-    if upgraded.is_none() {
-        return;
-    }
+    }));
     let mut worker = cluster.session(1);
     assert_eq!(shard(&mut worker), 1);
     assert!(worker.one::<i64>("SELECT snowflake_next('twitter')") > newest);

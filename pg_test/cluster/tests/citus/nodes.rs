@@ -135,15 +135,12 @@ fn a_number_that_citus_sends_to_all_is_refused() {
 fn the_group_is_a_setting_for_all() {
     let mut cluster = or_skip!(Cluster::start_with("citus for all", 2, Number::Unset, &[]));
     cluster.run("LOAD 'pg_mint'; ALTER DATABASE postgres SET pg_mint.node = 'citus'");
-    cluster.run("CREATE TABLE ev (id bigint DEFAULT snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
+    cluster.create_events();
     let new = cluster.add_worker();
     assert_eq!(cluster.group(new), 3);
     cluster.rebalance();
-    for mut session in cluster.sessions() {
-        session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 500) AS n");
-        session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 500");
-    }
-    cluster.assert_unique("ev", "id", 4_000);
+    let rows = cluster.insert_events(500);
+    cluster.assert_unique("ev", "id", rows);
     assert_eq!(cluster.shards_of("ev", "id", "twitter"), [0, 1, 2, 3]);
 }
 
@@ -151,8 +148,7 @@ fn the_group_is_a_setting_for_all() {
 #[test]
 fn a_server_without_a_cluster_has_no_group() {
     let cluster = or_skip!(Cluster::start_with("no members", 1, Number::Citus, &[]));
-    let beside = cluster.node(0);
-    let lone = builder("alone", 0, Number::Citus, &[]).start_empty_beside(beside);
+    let lone = builder("alone", 0, Number::Citus, &[]).start_empty();
     let mut session = lone.connect("postgres");
     session.run("CREATE EXTENSION pg_mint");
     assert_no_node(&session.refusal("SELECT snowflake_next_id()"));
@@ -186,8 +182,7 @@ fn a_server_without_a_cluster_has_no_group() {
 #[test]
 fn a_group_beyond_the_layout_is_refused() {
     let cluster = or_skip!(Cluster::start_with("a high group", 0, Number::Citus, &[]));
-    let worker: Server =
-        builder("group 1500", 0, Number::Citus, &[]).start_empty_beside(cluster.node(0));
+    let worker: Server = builder("group 1500", 0, Number::Citus, &[]).start_empty();
     mint_cluster::citus::cluster::introduce(&worker);
     worker.run("CREATE EXTENSION citus");
     cluster.run(&format!(

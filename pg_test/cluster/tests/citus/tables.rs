@@ -25,21 +25,14 @@ fn fill(cluster: &Cluster, table: &str) -> usize {
 fn kinds_of_tables() {
     let cluster = or_skip!(Cluster::start("kinds of tables", 3));
     let columns = "(id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL)";
-    for (table, distribute) in [
-        (
-            "hashed",
-            "SELECT create_distributed_table('hashed', 'tenant')",
-        ),
-        (
-            "by_append",
-            "SELECT create_distributed_table('by_append', NULL)",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("hashed", "SELECT create_distributed_table('hashed', 'tenant')"),
+        ("by_append", "SELECT create_distributed_table('by_append', NULL)"),
         ("reference", "SELECT create_reference_table('reference')"),
-        (
-            "of_citus",
-            "SELECT citus_add_local_table_to_metadata('of_citus')",
-        ),
-    ] {
+        ("of_citus", "SELECT citus_add_local_table_to_metadata('of_citus')"),
+    ];
+    for (table, distribute) in cases {
         cluster.run(&format!("CREATE TABLE {table} {columns}"));
         cluster.run(distribute);
         let rows = fill(&cluster, table);

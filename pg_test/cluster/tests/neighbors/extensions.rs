@@ -166,7 +166,7 @@ fn pg_cron() {
     let version: String =
         session.one("SELECT extversion FROM pg_extension WHERE extname = 'pg_cron'");
     // Its jobs are rows of a table of the extension, which the dump has; the other server runs them as well.
-    let other = build("pg_cron, restored").start_empty_beside(&server);
+    let other = build("pg_cron, restored").start_empty();
     other.run("CREATE ROLE keeper; CREATE ROLE worker LOGIN IN ROLE keeper");
     other.restore("postgres", "postgres", &server.dump("postgres", "postgres"));
     let jobs: i64 = other.one("SELECT count(*) FROM cron.job WHERE jobname = 'plan'");

@@ -59,10 +59,10 @@ impl Extension {
         }
         let first = build("first").start_empty();
         self.one(&first, [self.name, "pg_mint"], work);
-        let last = build("last").start_empty_beside(&first);
+        let last = build("last").start_empty();
         let version = self.one(&last, ["pg_mint", self.name], work);
 
-        let restored = build("restored").start_empty_beside(&first);
+        let restored = build("restored").start_empty();
         restored.restore("postgres", "postgres", &first.dump("postgres", "postgres"));
         let mut session = restored.connect("postgres");
         let before = rows(&mut first.connect("postgres"));

@@ -1,8 +1,9 @@
 //! pg_partman 4 and 5: 4 divides integers alone, by a distance of ids; 5 also UUIDs and texts by their time, with an encoder
 //! and a decoder.
 
-use crate::row::{Neighbor, has};
-use mint_cluster::{Server, Session, extension_folder, say};
+use crate::row::Neighbor;
+use mint_cluster::server::installation;
+use mint_cluster::{Server, Session, extension_folder};
 
 /// The version of each: both are in one tree, where the control file is that of 4.
 fn version(major: &str) -> Option<String> {
@@ -15,7 +16,9 @@ fn version(major: &str) -> Option<String> {
         .map(|name| name.replace("pg_partman--", "").replace(".sql", ""))
         .collect();
     found.sort();
-    found.pop().filter(|_| has("pg_partman"))
+    found
+        .pop()
+        .filter(|_| installation::has_extension("pg_partman"))
 }
 
 /// A server with pg_mint and pg_partman, each created first in one of two databases.
@@ -172,21 +175,33 @@ fn restored(server: &Server, version: &str, tables: &[&str]) {
     }
 }
 
+/// A version, its kind of partitions, and whether it has those by time.
+fn run(neighbor: &Neighbor, major: &str, kind: &str, has_times: bool) {
+    let Some(version) = version(major) else {
+        return neighbor.not_run("no package of this Debian, and no source");
+    };
+    let server = start(neighbor.name, &version);
+    let mut tables = vec!["message"];
+    for database in ["postgres", "last"] {
+        integers(&server, database, kind);
+        if has_times {
+            times(&server, database);
+        }
+    }
+    if has_times {
+        tables.extend(BY_TIME.map(|(table, ..)| table));
+    }
+    restored(&server, &version, &tables);
+    neighbor.works(&version);
+}
+
 #[test]
 fn version_4() {
     let neighbor = Neighbor {
         name: "pg_partman 4",
         what: "days of a bigint by `snowflake_span`: create_parent, run_maintenance, retention",
     };
-    let Some(version) = version("4") else {
-        return neighbor.not_run("no package of this Debian, and no source");
-    };
-    let server = start("pg_partman 4", &version);
-    for database in ["postgres", "last"] {
-        integers(&server, database, "native");
-    }
-    restored(&server, &version, &["message"]);
-    neighbor.works(&version);
+    run(&neighbor, "4", "native", false);
 }
 
 #[test]
@@ -195,19 +210,5 @@ fn version_5() {
         name: "pg_partman 5",
         what: "days of a bigint by `snowflake_span`, of UUIDs, ULIDs and snowflakes as text by encoders: create_parent, run_maintenance, retention",
     };
-    let Some(version) = version("5") else {
-        return neighbor.not_run("no package of this Debian, and no source");
-    };
-    let server = start("pg_partman 5", &version);
-    for database in ["postgres", "last"] {
-        integers(&server, database, "range");
-        times(&server, database);
-    }
-    restored(
-        &server,
-        &version,
-        &["message", "by_uuid", "by_ulid", "by_text", "by_twitter"],
-    );
-    say(format!("pg_partman {version}"));
-    neighbor.works(&version);
+    run(&neighbor, "5", "range", true);
 }

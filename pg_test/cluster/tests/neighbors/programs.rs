@@ -201,7 +201,7 @@ fn pgbackrest() {
         .mint("snowflake_next_id(5)", 1_000);
     server.stop_immediate();
 
-    let other = Server::build("pgbackrest, restored").start_empty_beside(&server);
+    let other = Server::build("pgbackrest, restored").start_empty();
     let there = other.one::<String>("SHOW data_directory");
     let kept = ["postgresql.conf", "pg_hba.conf"].map(|name| {
         (

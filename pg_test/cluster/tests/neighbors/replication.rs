@@ -22,7 +22,7 @@ fn pglogical() {
         ))
     };
     let first = build(1).start_empty();
-    let second = build(2).start_empty_beside(&first);
+    let second = build(2).start_empty();
     let servers = [&first, &second];
     let dsn = |server: &Server| {
         format!(

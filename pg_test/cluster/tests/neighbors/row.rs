@@ -16,13 +16,6 @@ pub fn postgres() -> u32 {
         .expect("a version")
 }
 
-/// Returns whether the tree has an extension.
-pub fn has(extension: &str) -> bool {
-    extension_folder()
-        .join(format!("{extension}.control"))
-        .exists()
-}
-
 /// A neighbor and what is done beside it.
 pub struct Neighbor {
     /// As the table has it.
@@ -45,7 +38,7 @@ impl Neighbor {
 
     /// Returns whether the tree has its extension, and says so otherwise.
     pub fn is_there(&self, extension: &str) -> bool {
-        let is_there = has(extension);
+        let is_there = installation::has_extension(extension);
         if !is_there {
             self.not_run("no package of this Debian, and no source");
         }

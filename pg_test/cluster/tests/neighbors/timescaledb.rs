@@ -1,6 +1,7 @@
 //! Hypertables by ids: chunks of a day, which conditions on the time of the id exclude.
 
 use crate::orders::Extension;
+use mint_cluster::server::installation;
 use mint_cluster::{Server, Session};
 
 /// A hypertable of eleven days or so with a row for each hour, a condition on its time, and the same rows by hand.
@@ -181,7 +182,7 @@ fn hypertables() {
 /// Chunks are as long as the interval says: ids of neighboring days are in neighboring chunks.
 #[test]
 fn chunks_are_of_the_span() {
-    if !crate::row::has("timescaledb") {
+    if !installation::has_extension("timescaledb") {
         mint_cluster::say("SKIPPED timescaledb: not in this tree");
         return;
     }

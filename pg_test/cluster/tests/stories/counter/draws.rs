@@ -1,7 +1,7 @@
 //! Segments, tickets and user sequences on whole servers: load, crashes, failover, dumps and full tables.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
-use mint_cluster::{Server, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Server, assert_unique, count};
 
 const NEXT: &str = "SELECT segment_next('tag')";
 
@@ -38,8 +38,6 @@ fn thirty_two_sessions_mix_segments_with_nextval_and_setval() {
         ids
     });
     assert_unique(&drawn);
-    let total: usize = drawn.iter().map(Vec::len).sum();
-    say(format!("32 sessions: {total} values, each once"));
 }
 
 /// With one caller at a time, values ascend within each session: a later segment is above an earlier one.
@@ -72,70 +70,13 @@ fn counters_restart_where_the_originals_do() {
     assert_eq!(session.one::<i64>(current), 10_001);
 }
 
+/// A parallel worker is the first process to use them; environment/statements.rs draws by many of them.
 #[test]
-fn a_standby_refuses_and_continues_above_when_promoted() {
-    let primary = with_tag("counting primary", 10);
-    let mut session = primary.connect("postgres");
-    session.run("SELECT user_sequence_create('family'); SELECT ticket_create('photos', 2, 3)");
-    let calls = [
-        NEXT,
-        "SELECT first FROM segment_next_range('tag', 3)",
-        "SELECT ticket_next('photos')",
-        "SELECT user_sequence_next('family', 1)",
-        "SELECT user_sequence_next_for_commit('family', 1)",
-    ];
-    let standby = primary.standby("counting standby");
-    let mut drawn: Vec<Vec<i64>> = calls.map(|_| Vec::new()).to_vec();
-    for _ in 0..500 {
-        for (call, drawn) in calls.iter().zip(&mut drawn) {
-            drawn.push(session.one(call));
-        }
-    }
-    primary.wait_for(&standby);
-    let mut replica = standby.connect("postgres");
-    for call in calls {
-        replica.refused(call, "25006");
-    }
-    primary.stop_immediate();
-    standby.promote();
-    for _ in 0..100 {
-        for (call, drawn) in calls.iter().zip(&mut drawn) {
-            drawn.push(replica.one(call));
-        }
-    }
-    // The two calls for a user draw the same numbers, and those for the tag the same values.
-    assert_unique([&drawn[3], &drawn[4]]);
-    for drawn in [0, 2, 3, 4].map(|call| &drawn[call]) {
-        assert_ascending(drawn);
-    }
-    assert!(drawn[2].iter().all(|ticket| ticket % 3 == 2));
-}
-
-#[test]
-fn parallel_workers_draw() {
+fn a_parallel_worker_draws_first() {
     let server = Server::start("parallel counters");
     let mut session = server.connect("postgres");
-    session.run("SELECT segment_create('tag', 100); SELECT user_sequence_create('family')");
-    let rows = count(200_000, 50_000);
-    session.run(&format!(
-        "CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"
-    ));
-    session.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0");
-    for sql in [
-        "SELECT segment_next('tag') FROM row",
-        "SELECT user_sequence_next('family', 3) FROM row",
-    ] {
-        let plan = session.explain(sql);
-        assert!(plan.contains("Workers Launched: 2"), "{plan}");
-        let all: Vec<i64> = session.column(sql);
-        assert_eq!(all.len(), rows);
-        assert_unique([&all]);
-    }
-    session.run(
-        "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
-    );
-    // A worker is the first process to use both.
     session.run("SELECT user_sequence_create('other'); CREATE SEQUENCE fresh");
+    session.force_parallel();
     assert_eq!(session.one::<i64>("SELECT segment_next('fresh')"), 1);
     let first = "SELECT user_sequence_next('other', 1)";
     assert_eq!(session.one::<i64>(first), 1);

@@ -1,7 +1,7 @@
 //! Sequences over stops of every kind: nothing that anybody drew is drawn again.
 
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::{Server, assert_unique, count, say};
+use mint_cluster::{Server, assert_unique, count};
 use std::time::Duration;
 
 const TICKET: &str = "SELECT ticket_next('photos')";
@@ -81,10 +81,6 @@ fn no_stop_under_load_repeats_a_number() {
     }
     assert!(all[2].len() > 1_000, "{}", all[2].len());
     all.iter().for_each(|drawn| assert_unique([drawn]));
-    let many = all.map(|drawn| drawn.len());
-    say(format!(
-        "{many:?} tickets, numbers and values over stops of every kind, each once"
-    ));
 }
 
 /// A standby that is promoted after a stop of its primary continues above all that was drawn.

@@ -64,6 +64,12 @@ const CALLS: &[(&str, &str)] = &[
     ("SELECT 'o@'::objectid", "22P02: invalid input syntax for type objectid: \"o@\""),
     ("SELECT is_uuid('i@')", "f"),
     ("SELECT uuid_v2('w@', 1)", "22023: unrecognized domain: \"w@\""),
+    // Names are hashed as they are stored; version and variant leave the last 6 bytes as they were.
+    (
+        "SELECT right(uuid_v3('dns', '@')::text, 12) = right(md5(uuid_send('6ba7b810-9dad-11d1-80b4-00c04fd430c8')
+             || convert_to('@', getdatabaseencoding())), 12)",
+        "t",
+    ),
     ("SELECT uuid_v3('x@', 'a')", "\"x@\""),
     ("SELECT uuid_v5('dns', '@') = uuid_v5('dns', '@'), uuid_v5('dns', '@') = uuid_v5('dns', '?')", "t|f"),
     ("SELECT * FROM sequence_table('seq_@')", "\"seq_@\""),

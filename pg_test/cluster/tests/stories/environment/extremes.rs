@@ -161,7 +161,7 @@ fn every_function_withstands_the_ends_of_its_arguments() {
     let started: String = session.one(postmaster);
     let all = functions(&mut session, "prokind <> 'p'");
     assert!(all.len() > 120, "only {} functions", all.len());
-    let (mut given, mut refused, mut bad) = (0, 0, Vec::new());
+    let mut bad = Vec::new();
     let mut lines = BTreeSet::new();
     for function in &all {
         // Its changes are rolled back, except for those in shared memory.
@@ -171,26 +171,18 @@ fn every_function_withstands_the_ends_of_its_arguments() {
                 "BEGIN; SET LOCAL statement_timeout = '500ms'; SELECT * FROM (SELECT {call} LIMIT 3) t"
             );
             match session.try_run(&sql) {
-                Ok(()) => given += 1,
+                Ok(()) => {}
                 Err(refusal) if is_bad(&refusal.code) => {
                     bad.push(format!("{call:.300}: {refusal:.300}"));
                     if refusal.is_loss() {
                         session = server.connect("postgres");
                     }
                 }
-                Err(refusal) => {
-                    refused += 1;
-                    lines.extend(refusal.line);
-                }
+                Err(refusal) => lines.extend(refusal.line),
             }
             session.run("ROLLBACK");
         }
     }
-    say(format!(
-        "{} functions: {given} calls gave something, {refused} were refused, {} badly",
-        all.len(),
-        bad.len()
-    ));
     assert!(bad.is_empty(), "{}", bad.join("\n"));
     // An error shows the place that raised it, not one through which all errors pass.
     assert!(
@@ -214,8 +206,8 @@ fn every_function_withstands_the_ends_of_its_arguments() {
     session.run("SELECT uuid_v1(), uuid_v6(), uuid_v7(), objectid()");
 }
 
-/// Sends the bytes of a value to a binary COPY.
-fn copy_in(session: &mut Session, table: &str, value: &[u8]) -> Result<(), String> {
+/// Sends the bytes of a layout to a binary COPY.
+fn copy_in(session: &mut Session, value: &[u8]) -> Result<(), String> {
     let mut data = b"PGCOPY\n\xff\r\n\0".to_vec();
     data.extend([0; 8]);
     data.extend(1_i16.to_be_bytes());
@@ -223,7 +215,7 @@ fn copy_in(session: &mut Session, table: &str, value: &[u8]) -> Result<(), Strin
     data.extend(value);
     data.extend((-1_i16).to_be_bytes());
     session
-        .try_copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)"), &data)
+        .try_copy_in("COPY layout FROM STDIN (FORMAT binary)", &data)
         .map_err(|refusal| {
             assert!(!is_bad(&refusal.code), "{value:02x?}: {refusal}");
             refusal.code
@@ -233,45 +225,30 @@ fn copy_in(session: &mut Session, table: &str, value: &[u8]) -> Result<(), Strin
 /// Malformed binary input is refused, and accepted input is a proper value: it can be printed, read back, minted with and
 /// decoded.
 #[test]
-fn malformed_binary_input_is_refused_or_canonical() {
+fn a_malformed_binary_layout_is_refused_or_canonical() {
     let server = Server::build("binary input")
         .conf("pg_mint.max_wait = 0")
         .start();
     let mut session = server.connect("postgres");
-    session
-        .run("CREATE TABLE layout (value snowflake_layout); CREATE TABLE object (value objectid)");
+    session.run("CREATE TABLE layout (value snowflake_layout)");
     let layouts: Vec<Vec<u8>> =
         session.column("SELECT mint.snowflake_layout_send(layout) FROM snowflake_layouts()");
     let (mut taken, mut refused) = (0, 0);
-    let mut put =
-        |session: &mut Session, table: &str, bytes: &[u8]| match copy_in(session, table, bytes) {
-            Ok(()) => taken += 1,
-            Err(_) => refused += 1,
-        };
+    let mut put = |session: &mut Session, bytes: &[u8]| match copy_in(session, bytes) {
+        Ok(()) => taken += 1,
+        Err(_) => refused += 1,
+    };
     for good in layouts.iter().take(count(usize::MAX, 3)) {
         for place in 0..good.len() {
             for change in [0x00, 0x01, 0x7f, 0x80, 0xff_u8] {
                 let mut bytes = good.clone();
                 bytes[place] = change;
-                put(&mut session, "layout", &bytes);
+                put(&mut session, &bytes);
             }
-            put(&mut session, "layout", &good[..place]);
+            put(&mut session, &good[..place]);
         }
-        put(&mut session, "layout", &[good.as_slice(), &[0]].concat());
+        put(&mut session, &[good.as_slice(), &[0]].concat());
     }
-    for length in [0, 1, 11, 13, 1_000] {
-        let before = session.one::<i64>("SELECT count(*) FROM object");
-        put(&mut session, "object", &vec![0xff; length]);
-        assert_eq!(
-            session.one::<i64>("SELECT count(*) FROM object"),
-            before,
-            "{length} bytes are no objectid"
-        );
-    }
-    put(&mut session, "object", &[0xff; 12]);
-    say(format!(
-        "{taken} binary values were taken, {refused} refused"
-    ));
     assert!(
         taken > 20 && refused > 100,
         "{taken} taken, {refused} refused"

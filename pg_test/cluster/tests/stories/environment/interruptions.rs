@@ -1,7 +1,7 @@
 //! Administration of databases and files, and statements that are cut short: no value is repeated.
 
 use mint_cluster::load::sessions::{Record, while_asking};
-use mint_cluster::{Rng, Server, Session, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Rng, Server, Session, assert_ascending, assert_unique, count};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -301,9 +301,6 @@ fn check_records(mut records: Vec<Record>) {
     );
     let cut = refusals().count();
     let whole: usize = records.iter().map(|record| record.ids.len()).sum();
-    say(format!(
-        "{cut} statements cut short, {whole} values of the others"
-    ));
     assert!(cut > 20 && whole > 1_000, "{cut} cut short, {whole} values");
     for pair in records.chunks_mut(2) {
         let lists: Vec<Vec<i64>> = pair

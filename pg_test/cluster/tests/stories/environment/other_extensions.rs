@@ -271,11 +271,6 @@ fn neighbors_and_their_calls() {
         &outcomes(&mut neighbors_last, OURS),
         "installed before",
     );
-    say(format!(
-        "{} forms of own calls, {} of neighbors'",
-        own.len(),
-        of_others.len()
-    ));
     assert!(own.len() > 500 && of_others.len() > 2_000);
 
     let shared: Vec<String> = neighbors_last.column(&format!(

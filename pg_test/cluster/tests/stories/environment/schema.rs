@@ -1,4 +1,4 @@
-//! The schema `mint`, which the extension makes: what was there before.
+//! Installation: by the owner of a database, and the schema `mint`, which the extension makes, where something was there before.
 
 use mint_cluster::{Server, Session};
 
@@ -23,6 +23,30 @@ pub fn schema(session: &mut Session) -> String {
 
 pub const FRESH: &str =
     "postgres {postgres=UC/postgres,=U/postgres} Views, administration and internals of pg_mint t";
+
+/// The owner of a database can install the extension without being a superuser.
+#[test]
+fn an_owner_installs_the_extension() {
+    let (_server, mut owner) = shop("an owner");
+    owner.run(CREATE);
+    assert!(owner.one::<i64>("SELECT snowflake_next_id(5)") > 0);
+    owner.run("DROP EXTENSION pg_mint");
+
+    owner.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
+    assert_eq!(
+        owner.one::<i32>("SELECT ids.snowflake_shard(ids.snowflake_next_id(5))"),
+        5
+    );
+    owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT ids.snowflake_next_id(5), n int)");
+    owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
+    // A caller with an empty search path, as in a hardened function.
+    owner.run("SET search_path = ''");
+    assert!(owner.one::<i64>("SELECT ids.snowflake_next_id(5)") > 0);
+    let recent: i64 = owner.one(
+        "SELECT count(*) FROM public.item WHERE ids.snowflake_between(id, now() - interval '1 minute', now() + interval '1 minute')",
+    );
+    assert_eq!(recent, 1000);
+}
 
 /// Rails 7.2's schema.rb: every schema, then every extension.
 #[test]

@@ -1,7 +1,7 @@
 //! Every kind of statement, setting and table: no value is returned twice, and immutable calls return the same.
 
 use super::extremes;
-use mint_cluster::{Refusal, Server, Session, assert_unique, count, say};
+use mint_cluster::{Refusal, Server, Session, assert_unique, count};
 
 #[test]
 fn every_kind_of_statement_returns_each_value_once() {
@@ -36,7 +36,6 @@ fn every_kind_of_statement_returns_each_value_once() {
         let count = all.len();
         assert!(count > 2 * rows as usize + 4_000, "only {count} of {call}");
         assert_unique([&all]);
-        say(format!("{call}: {count} values, each once"));
     }
 }
 
@@ -155,9 +154,6 @@ fn immutable_functions_know_no_settings() {
             }
         }
     }
-    say(format!(
-        "{compared} calls of immutable functions, each under two sets of settings"
-    ));
     assert!(compared > 300);
     assert!(different.is_empty(), "{}", different.join("\n"));
     // The comparison does find functions that depend on the settings.

@@ -66,27 +66,17 @@ fn fill(table: &str, rows: u32) -> String {
 /// A table, alone, with row security, with a rule, and one whose default generates ids.
 fn plain(rows: u32) -> String {
     let mut text = String::new();
-    for (kind, more) in [
+    #[rustfmt::skip]
+    let cases = [
         ("plain", ""),
         ("secured", "ALTER TABLE $t ENABLE ROW LEVEL SECURITY"),
-        (
-            "forced",
-            "ALTER TABLE $t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
-        ),
-        (
-            "ruled",
-            "CREATE RULE r AS ON UPDATE TO $t WHERE prey.trap('rule') DO ALSO SELECT prey.trap('rule')",
-        ),
-        (
-            "generated",
-            "ALTER TABLE $t ALTER id SET DEFAULT public.snowflake_next_id(5)",
-        ),
-        (
-            "identity",
-            "ALTER TABLE $t ALTER id DROP DEFAULT, ALTER id ADD GENERATED ALWAYS AS IDENTITY",
-        ),
+        ("forced", "ALTER TABLE $t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"),
+        ("ruled", "CREATE RULE r AS ON UPDATE TO $t WHERE prey.trap('rule') DO ALSO SELECT prey.trap('rule')"),
+        ("generated", "ALTER TABLE $t ALTER id SET DEFAULT public.snowflake_next_id(5)"),
+        ("identity", "ALTER TABLE $t ALTER id DROP DEFAULT, ALTER id ADD GENERATED ALWAYS AS IDENTITY"),
         ("domain", ""),
-    ] {
+    ];
+    for (kind, more) in cases {
         if rows > 1_000 && kind != "plain" && kind != "generated" {
             continue;
         }

@@ -2,7 +2,7 @@
 //! a tick that it keeps open too.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
-use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say, short_form};
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 
 /// Layouts with few, more, and many ids for each tick.
 const LAYOUTS: [&str; 3] = [
@@ -23,19 +23,14 @@ fn script(shard: &str, layout: &str) -> String {
 }
 
 /// Mints in two databases of one server at the same time, then checks all ids.
-fn two_databases(sessions: usize) {
+#[test]
+fn thirty_two_sessions_in_two_databases() {
+    const SESSIONS: usize = 32;
     let server = Server::build("two databases").alone().start();
     server.create_database("other");
     let databases = ["postgres", "other"];
-    let transactions = count(128, 16) / (sessions / 8);
-    let mut minted = 0;
-    // The short form has many sessions on the first layout only.
-    let layouts = if short_form() && sessions > 8 {
-        &LAYOUTS[..1]
-    } else {
-        &LAYOUTS[..]
-    };
-    for layout in layouts {
+    let transactions = count(32, 4);
+    for layout in LAYOUTS {
         for (lanes, shard) in [
             ("a shared lane", "5"),
             ("separate lanes", ":client_id % 16"),
@@ -50,7 +45,7 @@ fn two_databases(sessions: usize) {
                 for database in databases {
                     let server = &server;
                     scope.spawn(move || {
-                        server.pgbench(database, script, sessions / 2, transactions)
+                        server.pgbench(database, script, SESSIONS / 2, transactions)
                     });
                 }
             });
@@ -72,7 +67,7 @@ fn two_databases(sessions: usize) {
             let rows: i64 = session.one("SELECT count(*) FROM everything");
             assert_eq!(
                 rows,
-                (sessions * transactions * 801) as i64,
+                (SESSIONS * transactions * 801) as i64,
                 "{layout}, {lanes}"
             );
             let distinct: i64 = session.one("SELECT count(DISTINCT id) FROM everything");
@@ -82,20 +77,8 @@ fn two_databases(sessions: usize) {
                 "{} ids were issued twice: {layout}, {lanes}",
                 rows - distinct
             );
-            minted += rows;
         }
     }
-    say(format!("{sessions} sessions: {minted} ids, each once"));
-}
-
-#[test]
-fn eight_sessions_in_two_databases() {
-    two_databases(8);
-}
-
-#[test]
-fn thirty_two_sessions_in_two_databases() {
-    two_databases(32);
 }
 
 /// One server, and every way of drawing from a lane at once.

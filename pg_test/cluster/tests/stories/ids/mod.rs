@@ -1,6 +1,5 @@
 //! Snowflake ids, and the ceilings, lanes and shared memory that they rest on.
 
-mod access;
 mod ceiling;
 mod clock;
 mod concurrency;

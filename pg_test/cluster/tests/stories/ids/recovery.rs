@@ -1,7 +1,7 @@
 //! Point-in-time recovery, and a full disk.
 
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::{Ledger, Server, SmallDisk, assert_ascending, assert_unique, or_skip, say};
+use mint_cluster::{Ledger, Server, SmallDisk, assert_ascending, assert_unique, or_skip};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     let mut session = server.connect("postgres");
     let backup = server.backup();
     let before: Vec<i64> = session.column(MANY);
-    server.create_restore_point("here");
+    server.run("SELECT pg_create_restore_point('here')");
     let named = Instant::now();
     sleep(Duration::from_secs(2));
     let after: Vec<i64> = session.column(MANY);
@@ -78,10 +78,6 @@ fn a_full_disk_stops_the_server_and_repeats_nothing() {
         server.log()
     );
     ledger.enter(&mut records);
-    say(format!(
-        "a full disk: {} ids until the server stopped",
-        ledger.count
-    ));
 
     server.wal_disk().free();
     server.set_clock("-1");

@@ -1,7 +1,7 @@
 //! The shared memory of lanes: creation by any session's first call, crashes, and full tables.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
-use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
+use mint_cluster::{Server, assert_ascending, assert_unique, count};
 
 /// Lets forty sessions make the first call at the same time, after every start.
 fn race_for_the_first_use(preload: bool) {
@@ -45,49 +45,17 @@ fn forty_sessions_race_for_the_first_use_preloaded() {
     race_for_the_first_use(true);
 }
 
-/// Lanes are never freed, so when the table is full, further shards of a layout share one lane.
-#[test]
-fn more_shards_than_lanes_share_a_lane() {
-    let server = Server::build("lane table full")
-        .conf("pg_mint.max_lanes = 16")
-        .start();
-    let drawn = draw_at_once(&server, "postgres", 4, |session, _| {
-        let mut ids = Vec::new();
-        for _ in 0..count(20, 5) {
-            ids.extend(
-                session.column::<i64>("SELECT snowflake_next_id(g) FROM generate_series(1, 200) g"),
-            );
-        }
-        ids
-    });
-    // Ids of different shards do not need to ascend, but all must differ.
-    assert_unique(&drawn);
-    let mut session = server.connect("postgres");
-    let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes");
-    assert!((1..=17).contains(&lanes), "{lanes} lanes in a table of 16");
-    let shared: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE shard IS NULL");
-    assert_eq!(shared, 1, "no lane is shown as shared");
-    // Each id still carries its own shard.
-    let right: bool = session.one(
-        "SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g",
-    );
-    assert!(right, "an id of a shared lane carries another shard");
-}
-
 /// A size that is set before the memory is made counts at once; a later one from the next start on.
 #[test]
 fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     let server = Server::start("sizes");
     let mut session = server.connect("postgres");
-    session.run("LOAD 'pg_mint'");
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
-    reload_to(&server, &mut session, "32");
+    session.set_for_server("pg_mint.max_lanes", "32");
     let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
     let lanes = "SELECT count(*) FROM mint.lanes WHERE shard IS NOT NULL";
     session.run(mint);
     assert!(session.one::<i64>(lanes) <= 32);
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
-    reload_to(&server, &mut session, "64");
+    session.set_for_server("pg_mint.max_lanes", "64");
     session.run(mint);
     assert!(session.one::<i64>(lanes) <= 32);
     server.restart();
@@ -96,14 +64,7 @@ fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     assert!(session.one::<i64>(lanes) > 32);
 }
 
-/// Reloads, until this session has the value.
-fn reload_to(server: &Server, session: &mut Session, lanes: &str) {
-    session.run("SELECT pg_reload_conf()");
-    server.until("a reload", || {
-        session.one::<String>("SHOW pg_mint.max_lanes") == lanes
-    });
-}
-
+/// Lanes are never freed, so when the table is full, further shards of a layout share one lane; each id still has its own shard.
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice.
 #[test]
 fn eight_sessions_race_for_the_last_lanes() {
@@ -113,10 +74,13 @@ fn eight_sessions_race_for_the_last_lanes() {
     for _ in 0..count(6, 3) {
         let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
             session.column(&format!(
-                "SELECT snowflake_next_id(shard, 'sonyflake') FROM generate_series({number}, 65535, 8) AS shard"
+                "SELECT CASE shard WHEN snowflake_shard(id, 'sonyflake') THEN id ELSE -id END
+                 FROM (SELECT shard, snowflake_next_id(shard, 'sonyflake') AS id FROM generate_series({number}, 65535, 8) AS shard OFFSET 0) AS i"
             ))
         });
         assert_unique(&drawn);
+        let foreign = drawn.iter().flatten().filter(|id| **id < 0).count();
+        assert_eq!(foreign, 0, "ids of another shard");
         let lanes: Vec<i64> =
             server.column("SELECT count(*) FROM mint.lanes GROUP BY shard IS NULL ORDER BY 1");
         assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one shard");

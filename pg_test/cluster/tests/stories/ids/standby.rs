@@ -3,7 +3,7 @@
 use super::assert_behind_ceiling;
 use crate::environment::extremes;
 use mint_cluster::torture::{Clock, Fault, Torture};
-use mint_cluster::{Server, assert_ascending, assert_unique, count, say, short_form};
+use mint_cluster::{Server, assert_ascending, assert_unique, count, short_form};
 use std::collections::BTreeSet;
 
 #[test]
@@ -72,7 +72,6 @@ fn no_function_has_an_internal_error_on_a_standby() {
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
-    say(format!("refused on a standby: {refused:?}"));
     for call in [
         "segment_create('a')", "ticket_create('a')", "user_sequence_create('a')",
         "user_sequence_drop('family')", "segment_set('tag', 9)", "segment_next('tag')",
@@ -143,7 +142,6 @@ fn failover_under_load_repeats_nothing() {
             torture.survive(Fault::Failover, Clock::HourBack);
         }
     }
-    say(format!("failover:\n{}", torture.end()));
 }
 
 /// A promoted standby whose clock is an hour behind refuses to mint until its clock is correct.

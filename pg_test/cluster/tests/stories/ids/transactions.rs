@@ -119,41 +119,19 @@ fn create_extension_and_mint_in_one_transaction() {
     created_and_used_in_one_transaction(&Server::build("one transaction").durable().start_empty());
 }
 
+/// A parallel worker is the first process to mint; environment/statements.rs draws by many of them.
 #[test]
-fn parallel_workers_mint() {
+fn a_parallel_worker_mints_first() {
     let server = Server::start("parallel");
     let mut session = server.connect("postgres");
-    let rows = count(200_000, 50_000);
-    session.run(&format!(
-        "CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"
-    ));
-    session.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0");
-    session.run("SET max_parallel_workers_per_gather = 2");
-    let sql = "SELECT snowflake_next_id(7) FROM row";
-    let plan = session.explain(sql);
-    assert!(
-        plan.contains("Workers Launched: 2"),
-        "no parallel plan:\n{plan}"
-    );
-    let mut all: Vec<i64> = session.column(sql);
-    assert_eq!(all.len(), rows);
-
-    // A worker is the first process to mint after a restart.
-    server.restart();
-    let mut session = server.connect("postgres");
-    let version: i32 = session.one("SELECT current_setting('server_version_num')::int");
-    let force = if version >= 160_000 {
-        "debug_parallel_query"
-    } else {
-        "force_parallel_mode"
-    };
-    session.run(&format!("SET {force} = on"));
-    let plan = session.explain(NEXT);
+    session.force_parallel();
+    let plan = session.explain("SELECT 1");
     assert!(
         plan.contains("Workers Launched: 1"),
         "not forced into a worker:\n{plan}"
     );
-    all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)"));
+    let mut all: Vec<i64> =
+        session.column("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)");
     session.run("BEGIN READ ONLY");
     mint(&mut session, &mut all);
     session.run("COMMIT");

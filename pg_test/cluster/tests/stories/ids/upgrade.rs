@@ -91,7 +91,7 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     let older: i32 = session.one("SELECT current_setting('server_version_num')::int");
     drop(session);
     server.stop_fast();
-    let newer = or_skip!(server.upgraded("pg_upgrade", "-1.5"));
+    let newer = or_skip!(server.upgraded("pg_upgrade", "-1.5", ""));
     let mut session = newer.connect("postgres");
     assert!(session.one::<i32>("SELECT current_setting('server_version_num')::int") > older);
     session.run("INSERT INTO item (n) SELECT generate_series(1001, 2000)");

@@ -1,6 +1,6 @@
 //! Cancel, terminate and timeout of calls that wait.
 
-use mint_cluster::{Refusal, Server, Session, say};
+use mint_cluster::{Refusal, Server, Session};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,6 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         assert!(waits_for_lane, "{sql} did not wait for its lane");
         let (mut refusal, ended) = waiting.join().expect("the waiting session");
         refusal.after = ended - ordered;
-        say(format!("{order}: {refusal}"));
         assert!(refusal.after < PROMPT, "{refusal}");
         refusal
     })
@@ -90,7 +89,6 @@ fn a_wait_for_capacity_can_be_ended() {
         format!("SELECT count(*) FROM snowflake_next_ids(1, 2000000, '{BRISK}')"),
     ] {
         let timed_out = session.refusal(&sql);
-        say(format!("statement_timeout of 400 ms: {timed_out}"));
         assert_eq!(timed_out.code, "57014", "{timed_out}");
         assert!(
             timed_out.after < Duration::from_millis(400) + PROMPT,
@@ -113,11 +111,7 @@ fn a_lowered_max_ahead_is_named() {
     let layout = "time:32 shard:30 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
     let next = format!("SELECT snowflake_next_id(1, '{layout}') FROM generate_series(1, $)");
     session.run(&next.replace('$', "60"));
-    session.run("ALTER SYSTEM SET pg_mint.max_ahead = '1s'");
-    session.run("SELECT pg_reload_conf()");
-    server.until("a reload", || {
-        session.one::<String>("SHOW pg_mint.max_ahead") == "1s"
-    });
+    session.set_for_server("pg_mint.max_ahead", "'1s'");
     let refusal = session.refused(&next.replace('$', "1"), "58000");
     assert!(
         refusal.detail.starts_with(

@@ -70,15 +70,10 @@ fn there_and_back_without_touching_a_table() {
 
     // Back: the script is psql's, whose \ir is the file.
     let back = FROM.replace("\\ir pg_mint_sql.sql", FILE);
-    for (made, words) in [
-        (
-            "CREATE TABLE bad (x objectid)",
-            "column x of table bad depends on type objectid",
-        ),
-        (
-            "CREATE TABLE bad (x snowflake_layout)",
-            "column x of table bad depends on type snowflake_layout",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("CREATE TABLE bad (x objectid)", "column x of table bad depends on type objectid"),
+        ("CREATE TABLE bad (x snowflake_layout)", "column x of table bad depends on type snowflake_layout"),
         (
             "CREATE TABLE bad (x bigint DEFAULT snowflake_next_id(7))",
             "default value for column x of table bad depends on function",
@@ -99,15 +94,13 @@ fn there_and_back_without_touching_a_table() {
             "CREATE TABLE bad (x bigint, y bigint); CREATE STATISTICS bad_statistics ON snowflake_time(x), y FROM bad",
             "statistics object bad_statistics depends on function",
         ),
-        (
-            "CREATE TABLE bad (x objectid[])",
-            "column x of table bad depends on type objectid[]",
-        ),
+        ("CREATE TABLE bad (x objectid[])", "column x of table bad depends on type objectid[]"),
         (
             "CREATE TABLE bad (x bigint); CREATE OPERATOR @@@ (LEFTARG = bigint, RIGHTARG = text, FUNCTION = id_to_text)",
             "operator @@@(bigint,text) depends on function",
         ),
-    ] {
+    ];
+    for (made, words) in cases {
         session.run(made);
         let refusal = session.refused(&back, "0A000");
         assert!(

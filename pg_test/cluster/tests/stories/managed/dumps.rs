@@ -107,25 +107,15 @@ fn collations_change_nothing() {
     let plain: String = owner.one(&calls.replace("upper('x' || prefix)", "'xuser'"));
     assert_eq!(blind, plain);
     owner.run("ALTER TABLE t ALTER encoding TYPE text COLLATE blind, ALTER short TYPE text COLLATE blind, ALTER typeid TYPE text COLLATE blind");
-    for (call, code) in [
-        (
-            "SELECT mint_sql.id_from_text(short, upper(encoding)) FROM t",
-            "22023",
-        ),
-        (
-            "SELECT mint_sql.id_from_text(short || '!', encoding) FROM t",
-            "22P02",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("SELECT mint_sql.id_from_text(short, upper(encoding)) FROM t", "22023"),
+        ("SELECT mint_sql.id_from_text(short || '!', encoding) FROM t", "22P02"),
         ("SELECT mint_sql.typeid_uuid(typeid || '!') FROM t", "22P02"),
-        (
-            "SELECT mint_sql.typeid_uuid(upper(typeid COLLATE \"C\") COLLATE blind) FROM t",
-            "22P02",
-        ),
-        (
-            "SELECT mint_sql.snowflake_time(5, (layout || 'x') COLLATE blind) FROM t",
-            "22P02",
-        ),
-    ] {
+        ("SELECT mint_sql.typeid_uuid(upper(typeid COLLATE \"C\") COLLATE blind) FROM t", "22P02"),
+        ("SELECT mint_sql.snowflake_time(5, (layout || 'x') COLLATE blind) FROM t", "22P02"),
+    ];
+    for (call, code) in cases {
         owner.refused(call, code);
     }
 }

@@ -75,23 +75,16 @@ fn objects_of_other_roles_are_refused() {
     install(&mut owner);
     owner.run("CREATE ROLE app LOGIN");
     let mut app = server.connect_as("app", "postgres");
-    for (make, class) in [
-        (
-            "FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1",
-            "Function",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1", "Function"),
         ("TABLE mint_sql.evil ()", "Table"),
         ("DOMAIN mint_sql.evil AS text CHECK (VALUE <> '')", "Type"),
-        (
-            "OPERATOR mint_sql.@@@ (RIGHTARG = bigint, FUNCTION = pg_catalog.int8um)",
-            "Operator",
-        ),
+        ("OPERATOR mint_sql.@@@ (RIGHTARG = bigint, FUNCTION = pg_catalog.int8um)", "Operator"),
         ("COLLATION mint_sql.evil FROM \"C\"", "Collation"),
-        (
-            "TEXT SEARCH CONFIGURATION mint_sql.evil (COPY = pg_catalog.simple)",
-            "Text search configuration",
-        ),
-    ] {
+        ("TEXT SEARCH CONFIGURATION mint_sql.evil (COPY = pg_catalog.simple)", "Text search configuration"),
+    ];
+    for (make, class) in cases {
         owner.run("GRANT CREATE ON SCHEMA mint_sql TO app");
         app.run(&format!("CREATE {make}"));
         let refusal = owner.refused(&format!("BEGIN; {FILE} COMMIT"), "42501");

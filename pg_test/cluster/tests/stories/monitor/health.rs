@@ -1,8 +1,8 @@
 //! `mint.health()`: each check notices what it is for.
 
-use mint_cluster::{Server, Session, say};
+use mint_cluster::{Server, Session};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Returns the checks that are not ok.
 fn bad(session: &mut Session) -> Vec<String> {
@@ -10,10 +10,9 @@ fn bad(session: &mut Session) -> Vec<String> {
 }
 
 #[test]
-fn a_server_in_use_is_well_and_asking_is_quick() {
+fn a_server_in_use_is_well() {
     let server = Server::build("well")
         .conf("pg_mint.max_segments = 4096")
-        .alone()
         .start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
@@ -26,8 +25,7 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
     );
     assert_eq!(bad(&mut session), Vec::<String>::new());
-    let empty = first_call(&server);
-    // All lanes, and thousands of sequences.
+    // A monitor's first call of a session, with all lanes, and thousands of sequences.
     session.run(
         "SELECT count(snowflake_next_id(g)) FROM generate_series(0, 8191) g;
          SELECT count(segment_create('s' || g)) FROM generate_series(1, 4096) g",
@@ -38,35 +36,9 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
         "{:?}",
         bad(&mut session)
     );
-    let full = first_call(&server);
-    say(format!(
-        "mint.health(): quickest first call of a session {empty:?}, with lanes and sequences {full:?}"
-    ));
-    // The server loads the library for the first call of a session, which is not quick on a busy machine.
-    assert!(full < empty + MOST, "{empty:?}, {full:?}");
     let mut watcher = server.connect_as("watcher", "postgres");
-    let spans = (0..21).map(|_| call(&mut watcher));
-    let quickest = spans.min().expect("some calls");
-    assert!(quickest < MOST, "{quickest:?}");
-}
-
-const MOST: Duration = Duration::from_millis(20);
-
-/// Returns how long a call takes.
-fn call(session: &mut Session) -> Duration {
-    let begun = Instant::now();
-    session.run("SELECT * FROM mint.health()");
-    begun.elapsed()
-}
-
-/// Returns how long a monitor's first call of a session takes: the quickest, as other programs use the machine too.
-fn first_call(server: &Server) -> Duration {
-    let spans = (0..21).map(|_| {
-        let mut watcher = server.connect_as("watcher", "postgres");
-        watcher.run("SET default_transaction_read_only = on");
-        call(&mut watcher)
-    });
-    spans.min().expect("some calls")
+    watcher.run("SET default_transaction_read_only = on; SET statement_timeout = '1s'");
+    watcher.run("SELECT * FROM mint.health()");
 }
 
 /// Another transaction has locked all that it can.
@@ -103,6 +75,7 @@ fn a_clock_that_is_behind_is_noticed() {
     session.assert_health("clock is warning: shard 5");
     server.set_clock("-60");
     session.assert_health("clock is critical: shard 5");
+    session.assert_health("clock is critical: Correct the clock");
     server.stop_fast();
     server.start_again();
     // Nothing is in memory: the page says it.
@@ -111,6 +84,10 @@ fn a_clock_that_is_behind_is_noticed() {
     session.refusal("SELECT snowflake_next_id(5)");
     session.assert_health("clock is critical: the ceiling of database \"postgres\"");
     server.set_clock("+0");
+    session.assert_health("clock is ok");
+    // A lane that a ceiling has left far ahead needs no more shards.
+    session.run("SELECT mint.reset_ceiling(now() + interval '1 second')");
+    session.run("SELECT snowflake_next_id(5)");
     session.assert_health("clock is ok");
 }
 
@@ -133,21 +110,6 @@ fn a_clock_that_jumped_forward_is_noticed() {
     session.run("SELECT snowflake_next_id(5)");
     server.set_clock("+3d");
     session.run("SELECT mint.accept_clock(), snowflake_next_id(5)");
-    session.assert_health("clock is ok");
-}
-
-/// A lane that the clock or a ceiling has left far ahead needs no more shards.
-#[test]
-fn a_clock_that_is_behind_is_not_a_lack_of_capacity() {
-    let server = Server::start_with_clock("no lack of capacity");
-    let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id(5)");
-    server.set_clock("-60");
-    session.assert_health("clock is critical: shard 5");
-    session.assert_health("clock is critical: Correct the clock");
-    server.set_clock("+0");
-    session
-        .run("SELECT mint.reset_ceiling(now() + interval '1 second'); SELECT snowflake_next_id(5)");
     session.assert_health("clock is ok");
 }
 

@@ -15,29 +15,20 @@ fn read(file: &str) -> String {
 /// Returns the texts of a YAML file below `query: |`.
 fn queries(file: &str) -> Vec<String> {
     let text = read(file);
-    let mut found: Vec<String> = Vec::new();
-    let mut inside: Option<usize> = None;
-    for line in text.lines() {
-        let depth = line.len() - line.trim_start().len();
-        if inside.is_some_and(|outer| depth <= outer && !line.trim().is_empty()) {
-            inside = None;
-        }
-        if inside.is_some() {
-            let query = found.last_mut().expect("a query");
-            query.push_str(line.trim());
-            query.push('\n');
-        } else if line.trim() == "query: |" {
-            inside = Some(depth);
-            found.push(String::new());
-        }
-    }
-    let marks = text.matches("query: |").count();
-    assert_eq!(found.len(), marks, "{file}");
+    let found: Vec<String> = text.split("query: |\n").skip(1).map(indented).collect();
     assert!(
         found.len() >= 5 && found.iter().all(|query| query.contains("FROM")),
         "{file}: {found:?}"
     );
     found
+}
+
+/// Returns the lines of a text that are indented as its first one, or more.
+fn indented(text: &str) -> String {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let first = text.lines().next().map_or(0, depth);
+    let lines = text.lines().take_while(|line| depth(line) >= first);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A table whose partitions are missing.
@@ -122,11 +113,7 @@ fn collector() -> Vec<Metric> {
 /// Returns the text below the first `query: |`.
 fn first_query(block: &str) -> String {
     let (_, below) = block.split_once("query: |\n").expect("a query");
-    below
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    indented(below)
 }
 
 /// Names are valid for Prometheus, labels and values are columns of the query, and no labels come twice, which an exporter

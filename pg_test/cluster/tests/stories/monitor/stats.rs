@@ -294,25 +294,6 @@ fn a_dropped_database_has_no_ceiling() {
     assert_eq!(stat(&mut session, "snowflakes"), 2);
 }
 
-#[test]
-fn statistics_are_for_monitors_and_resets_for_those_who_may() {
-    let server = Server::start("who may");
-    let mut session = server.connect("postgres");
-    session.run("CREATE ROLE app LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
-    let mut app = server.connect_as("app", "postgres");
-    let mut watcher = server.connect_as("watcher", "postgres");
-    let all = [
-        "SELECT * FROM mint.stats", "SELECT * FROM mint.health()", "SELECT * FROM mint.lanes",
-    ];
-    for sql in all {
-        app.refused(sql, "42501");
-        watcher.run(sql);
-    }
-    watcher.refused("SELECT mint.reset_stats()", "42501");
-    session.run("GRANT EXECUTE ON FUNCTION mint.reset_stats() TO watcher");
-    watcher.run("SELECT mint.reset_stats()");
-}
-
 /// A crash of the server loses the statistics with the rest of the shared memory.
 #[test]
 fn statistics_begin_anew_with_the_server() {

@@ -233,34 +233,21 @@ fn waits_for_other_servers_are_named_and_counted() {
     ));
 }
 
-/// A registry that does not answer on a connection that is open.
+/// A worker of a registry that does not answer on a connection that is open, and one that has nothing to do.
 #[test]
-fn a_worker_that_waits_for_an_answer_is_named() {
-    let registry = or_skip!(Registry::start("named answers"));
+fn waits_of_a_worker_are_named() {
+    let registry = or_skip!(Registry::start("waits of a worker"));
     let member = registry.auto("member");
     let mut session = member.connect("postgres");
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
-    let expected = shown(&member, "MintAnswer");
     let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
+    let mut assert_seen = |event: &str| {
+        let expected = shown(&member, event);
+        member.until(event, || session.one::<String>(seen) == expected);
+        assert_named(&mut session, &member, event);
+    };
+    assert_seen("MintWorkerMain");
     let frozen = registry.server.freeze();
-    member.until("the worker waits for an answer", || {
-        session.one::<String>(seen) == expected
-    });
+    assert_seen("MintAnswer");
     drop(frozen);
-    assert_named(&mut session, &member, "MintAnswer");
-}
-
-/// Background workers that have nothing to do say so.
-#[test]
-fn idle_workers_are_named() {
-    let registry = or_skip!(Registry::start("idle workers"));
-    let server = registry.auto("member");
-    let mut session = server.connect("postgres");
-    server.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
-    let expected = shown(&server, "MintWorkerMain");
-    let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
-    server.until("the worker is idle", || {
-        session.one::<String>(seen) == expected
-    });
-    assert_named(&mut session, &server, "MintWorkerMain");
 }

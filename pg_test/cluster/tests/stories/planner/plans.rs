@@ -102,14 +102,7 @@ fn parallel_workers_and_standbys_use_the_index() {
 /// Returns the rows that the planner expects, for each that there is.
 fn guessed(session: &mut Session, condition: &str) -> f64 {
     let query = format!("SELECT * FROM skewed WHERE {condition}");
-    let line: String = session.column(&format!("EXPLAIN {query}")).swap_remove(0);
-    let guess = line
-        .split("rows=")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
-    let guess: f64 = guess
-        .and_then(|rows| rows.parse().ok())
-        .expect("a guess of rows");
+    let guess = expected(session, &query, "rows=");
     let rows: i64 = session.one(&format!("SELECT count(*) FROM ({query}) s"));
     guess / rows as f64
 }

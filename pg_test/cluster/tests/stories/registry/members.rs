@@ -1,10 +1,9 @@
 //! Leases of a registry's nodes: which member gets which, which gets none, and when a node is free again.
 
-use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::crowd::ask_at_once;
 use mint_cluster::registry::members::{assert_refused, first_id};
-use mint_cluster::{Registry, Server, assert_unique, count, or_skip, say};
+use mint_cluster::{Registry, Server, assert_unique, count, or_skip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -35,7 +34,7 @@ fn each_member_mints_as_a_node_of_its_own() {
         "SELECT holder FROM mint.registry_leases WHERE lease_until > clock_timestamp() AND lease_until > lease_from + interval '45 s' ORDER BY lease_from",
     );
     assert_eq!(rows, ["ada", "ben", "eve"]);
-    let nodes = [0, 1, 2].map(|member| shard(&mut session, all[member][0]));
+    let nodes = [0, 1, 2].map(|member| session.shard(all[member][0]));
     // In the order of the ring, from any place of it.
     assert!(
         nodes.iter().all(|node| (4096..8192).contains(node)),
@@ -74,7 +73,6 @@ fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
     refusal.assert_hint("more bits of shard");
     ada.stop_fast();
     let (id, after) = first_id(&eve, NARROW);
-    say(format!("a released node is granted after {after:?}"));
     let rest = Duration::from_secs(3)..Duration::from_secs(9);
     assert!(rest.contains(&after), "{after:?}");
     ids.push(id);
@@ -91,9 +89,7 @@ fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
 fn a_hundred_members_that_start_together_have_a_node_each() {
     let builder = Server::build("a crowd").conf("max_connections = 130");
     let registry = or_skip!(Registry::start_with(builder));
-    let begun = Instant::now();
     let answers = ask_at_once(&registry, 100, 13);
-    say(format!("100 nodes in {:?}", begun.elapsed()));
     // Whichever answers carry the lease, the node stands once in all of them.
     let nodes: BTreeSet<&str> = answers
         .iter()

@@ -2,7 +2,7 @@
 
 use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::{LEASE, WAIT, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, assert_unique, or_skip, say};
+use mint_cluster::{Registry, Server, assert_unique, or_skip};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,6 @@ fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
         sleep(Duration::from_millis(5));
     };
     let lasted = begun.elapsed();
-    say(format!(
-        "with the registry down, minted for {lasted:?}, then: {refusal}"
-    ));
     let limits = LEASE * 2 / 3 - Duration::from_secs(1)..LEASE + Duration::from_secs(1);
     assert!(limits.contains(&lasted), "{lasted:?}");
     assert!(

@@ -1,7 +1,7 @@
 //! What members and registries lack or do not permit: each error has its reason and its remedy, within a second or two.
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id, refused_for};
-use mint_cluster::{Registry, Server, or_skip, say};
+use mint_cluster::{Registry, Server, or_skip};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,6 @@ fn each_obstacle_at_the_registry_has_its_reason_and_remedy() {
             health.contains(words) && health.contains(remedy),
             "{health}"
         );
-        say(format!("{:?}: {refusal}", begun.elapsed()));
         // A session retries what has failed a second ago.
         assert!(begun.elapsed() < Duration::from_secs(3), "{words}");
     };
@@ -166,16 +165,8 @@ fn errors_say_what_a_member_lacks() {
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let refused = |setup: &str, words: &str| {
-        let mut session = ada.connect("postgres");
-        session.run(setup);
-        // A server that could not be connected to is left alone for a second.
-        let mut refusal = session.refusal(NEXT);
-        ada.until(words, || {
-            refusal = session.refusal(NEXT);
-            refusal.detail.contains(words)
-        });
-        say(format!("{words}: {refusal}"));
-        assert_refused(&refusal, words);
+        ada.run(setup);
+        assert_refused(&refused_for(&ada, NEXT, words), words);
     };
     refused(
         "ALTER EXTENSION dblink SET SCHEMA pg_catalog; ALTER SERVER registry RENAME TO other",
@@ -263,7 +254,7 @@ fn a_session_waits_for_a_worker_that_is_free_soon() {
     let mut root = ada.connect("postgres");
     root.run("CREATE ROLE anyone LOGIN");
     let mut anyone = ada.connect_as("anyone", "postgres");
-    anyone.run("DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$");
+    anyone.force_parallel();
     let mut session = ada.connect("postgres");
     thread::scope(|scope| {
         scope.spawn(|| anyone.run("SELECT pg_sleep(2)"));

@@ -24,14 +24,8 @@ fn keys_minted_on_both_sides_never_conflict() {
         )
     });
     subscribe_to_each_other(&sides);
-    let begun = Instant::now();
     mint_on_both(&sides, rows);
-    let minted = begun.elapsed();
     await_rows(&sides, 2 * rows as i64);
-    say(format!(
-        "{rows} rows each way: minted in {minted:.1?}, equal after {:.1?}",
-        begun.elapsed()
-    ));
     assert_same_rows(&sides, 2 * rows);
     for side in &sides {
         let log = side.log();

@@ -1,6 +1,5 @@
 //! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
-use super::shard;
 use mint_cluster::registry::members::{AUTO, assert_refused, create_registry, end_wait, first_id};
 use mint_cluster::{Registry, Server, Session, assert_ascending, or_skip};
 use std::thread::sleep;
@@ -34,7 +33,7 @@ fn shards_of_others_are_refused() {
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let id = ada.until_minted(|| session.try_one(NEXT));
-    let own = shard(&mut session, id);
+    let own = session.shard(id);
     session.one::<i64>(&format!("SELECT snowflake_next_id({own})"));
     let lease = if own == 4096 { 8191 } else { own - 1 };
     let refused = |session: &mut Session, call: &str, remedy: &str| {
@@ -72,11 +71,11 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
     let id = member.until_minted(|| session.try_one(NEXT));
-    let node = shard(&mut session, id);
+    let node = session.shard(id);
     // By SET and RESET.
     session.run("SET pg_mint.node = 21");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 21);
+    assert_eq!(session.shard(id), 21);
     let refusal = session.refusal("SELECT snowflake_next('twitter', 22)");
     assert!(["55000", "42883"].contains(&&*refusal.code), "{refusal}");
     session.run("SET pg_mint.node = -1");
@@ -98,12 +97,12 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     );
     session.run("ROLLBACK; RESET pg_mint.node");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), node);
+    assert_eq!(session.shard(id), node);
     // By reload, from `auto` to a number, which releases the lease. A number asks no registry.
     set(&mut session, "pg_mint.node", "25");
     assert_released(&registry);
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 25);
+    assert_eq!(session.shard(id), 25);
     let rows: i64 = session.one("SELECT count(*) FROM mint.leases");
     assert_eq!(rows, 0);
     registry.server.stop_fast();
@@ -117,13 +116,13 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     for (user, node) in [("app", 23), ("postgres", 24)] {
         let mut of = member.connect_as(user, "postgres");
         let id = of.one(NEXT);
-        assert_eq!(shard(&mut of, id), node);
+        assert_eq!(of.shard(id), node);
     }
     member.create_database("other");
     member.restart();
     let mut session = member.connect("other");
     let id = member.until_minted(|| session.try_one(NEXT));
-    assert!(shard(&mut session, id) >= 4096);
+    assert!(session.shard(id) >= 4096);
     // The worker's own database hides the change from it.
     set(&mut session, "pg_mint.node", "25");
     assert_released(&registry);
@@ -211,12 +210,12 @@ fn another_registry_grants_other_nodes() {
         ids.push(member.until_minted(|| other.try_one(NEXT)));
         let first = format!(
             "SELECT snowflake_next_id({})",
-            shard(&mut other, ids[ids.len() - 1])
+            other.shard(ids[ids.len() - 1])
         );
         set(&mut session, setting, there);
         assert_refused(&other.refusal(&first), OTHER);
         let id = member.until_minted(|| session.try_one(NEXT));
-        assert!((5000..5010).contains(&shard(&mut session, id)), "{id}");
+        assert!((5000..5010).contains(&session.shard(id)), "{id}");
         ids.push(id);
         assert_released(&registry);
         set(&mut session, setting, back);

@@ -2,7 +2,7 @@
 
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{first_id, request_sql};
-use mint_cluster::{Registry, Server, or_skip, say};
+use mint_cluster::{Registry, Server, or_skip};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,10 +26,6 @@ fn a_smart_shutdown_of_a_registry_ends_while_members_live() {
         registry.server.start_again();
         sleep(Duration::from_secs(12));
     });
-    say(format!(
-        "smart shutdown with {} members: {took:?}",
-        members.len()
-    ));
     assert!(took < Duration::from_secs(4), "{took:?}");
     let (ids, refusals) = split(records);
     assert!(refusals.is_empty(), "{}", refusals[0]);
@@ -78,6 +74,5 @@ fn a_smart_shutdown_of_a_central_server_of_sequences_ends() {
     let begun = Instant::now();
     registry.server.stop_smart();
     let took = begun.elapsed();
-    say(format!("smart shutdown of a central server: {took:?}"));
     assert!(took < Duration::from_secs(4), "{took:?}");
 }

@@ -3,7 +3,7 @@
 
 use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::{Passing, Proxy};
-use mint_cluster::{Registry, Server, Session, assert_ascending, or_skip, say};
+use mint_cluster::{Registry, Server, Session, assert_ascending, or_skip};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -55,7 +55,6 @@ fn assert_few_sessions(registry: &Registry, limit: i64, during: Duration) {
         most = most.max(sessions(&mut session));
         sleep(Duration::from_millis(20));
     }
-    say(format!("at most {most} sessions of members"));
     assert!(most <= limit, "{most} sessions of members");
 }
 
@@ -63,7 +62,6 @@ fn assert_few_sessions(registry: &Registry, limit: i64, during: Duration) {
 fn assert_within(limit: Duration, what: &str, work: impl FnOnce()) {
     let begun = Instant::now();
     work();
-    say(format!("{what} took {:?}", begun.elapsed()));
     assert!(begun.elapsed() < limit, "{what}: {:?}", begun.elapsed());
 }
 

@@ -2,7 +2,7 @@
 
 use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::Proxy;
-use mint_cluster::{Registry, Server, Session, count, or_skip, say};
+use mint_cluster::{Registry, Server, Session, count, or_skip};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -38,10 +38,6 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
             assert!(begun.elapsed() < LEASE, "not renewed");
             sleep(Duration::from_millis(100));
         }
-        say(format!(
-            "renewed {:?} after the firewall forgot",
-            begun.elapsed()
-        ));
         assert!(
             proxy.accepted() > connections,
             "renewed by a connection that was forgotten"

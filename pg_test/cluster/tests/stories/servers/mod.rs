@@ -9,11 +9,3 @@ mod promoted_counters;
 mod replicated_sequences;
 mod sharded_ids;
 mod tickets;
-
-use mint_cluster::Session;
-
-/// Returns the node of an id.
-#[track_caller]
-fn shard(session: &mut Session, id: i64) -> i32 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
-}

@@ -17,7 +17,7 @@ fn start(name: &str, conf: &str) -> Option<[Server; 2]> {
         say(format!("SKIPPED {name}: it needs PostgreSQL 19"));
         return None;
     }
-    let subscriber = builder.conf(conf).start_beside(&publisher);
+    let subscriber = builder.conf(conf).start();
     for (number, server) in [(1, &publisher), (2, &subscriber)] {
         server.run(&format!(
             "SELECT ticket_create('photos', server => {number}, servers => 2), segment_create('orders')"

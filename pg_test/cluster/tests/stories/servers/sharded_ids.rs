@@ -1,6 +1,6 @@
 //! Ids that fit the shard that stores their row: of a hash that the server itself computes, from several servers and sessions.
 
-use crate::servers::shard;
+use mint_cluster::load::sessions::{assert_sound, draw_at_once};
 use mint_cluster::{Server, assert_unique};
 use std::time::Duration;
 
@@ -41,38 +41,23 @@ fn the_server_agrees_with_each_id() {
 fn sessions_of_several_partitions_share_a_lane() {
     let server = Server::build("one lane of partitions").alone().start();
     server.run(PARENTS);
-    let draw = |session: usize| {
-        let mut connection = server.connect("postgres");
-        let call = match session {
+    let ids = draw_at_once(&server, "postgres", 4, |session, number| {
+        let call = match number {
             0 => "snowflake_next_id(7, 'mastodon shard:6 seq:10')".to_owned(),
             remainder => {
                 format!("snowflake_next_in(7, 16, {remainder}, 'mastodon shard:6 seq:10')")
             }
         };
-        let ids: Vec<i64> =
-            connection.column(&format!("SELECT {call} FROM generate_series(1, 10000)"));
-        assert!(ids.is_sorted_by(|one, next| one < next), "{call}");
-        ids
-    };
-    let ids: Vec<Vec<i64>> = std::thread::scope(|scope| {
-        let sessions: Vec<_> = (0..4)
-            .map(|session| scope.spawn(move || draw(session)))
-            .collect();
-        sessions
-            .into_iter()
-            .map(|session| session.join().expect("a session"))
-            .collect()
+        session.column(&format!("SELECT {call} FROM generate_series(1, 10000)"))
     });
-    assert_unique(&ids);
+    assert_sound(&ids);
 }
 
 /// Each of two servers stores the rows whose key has its remainder, as a sharding proxy routes them.
 #[test]
 fn two_servers_mint_for_themselves() {
     let first = Server::build("shard 0").conf("pg_mint.node = 0").start();
-    let second = Server::build("shard 1")
-        .conf("pg_mint.node = 1")
-        .start_beside(&first);
+    let second = Server::build("shard 1").conf("pg_mint.node = 1").start();
     let mut ids = Vec::new();
     for (number, server) in [first, second].iter().enumerate() {
         let mut session = server.connect("postgres");
@@ -83,7 +68,7 @@ fn two_servers_mint_for_themselves() {
              INSERT INTO orders SELECT FROM generate_series(1, 10000)"
         ));
         let own: Vec<i64> = session.column("SELECT id FROM orders");
-        assert_eq!(shard(&mut session, own[0]), number as i32);
+        assert_eq!(session.shard(own[0]), number as i64);
         ids.push(own);
     }
     assert_unique(&ids);

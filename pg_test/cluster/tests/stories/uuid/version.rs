@@ -1,8 +1,7 @@
 //! UUIDs and ObjectIDs of whole servers: unique and ascending over all sessions, with clock steps and on standbys.
 
-use mint_cluster::{Server, Session, assert_ascending, count, say};
+use mint_cluster::{Server, Session, assert_ascending, count};
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// Generators whose ids ascend in the order of minting, as text in the same order.
 const ASCENDING: [&str; 4] = [
@@ -56,9 +55,6 @@ fn sixteen_sessions_draw_millions() {
     let times: i64 =
         session.one("SELECT count(DISTINCT substring(uuid_send(v7) FOR 8)) FROM minted");
     assert_eq!(times, rows);
-    say(format!(
-        "{SESSIONS} sessions: {rows} ids of each kind, each once"
-    ));
 }
 
 /// Ids that are minted one after the other in sixteen sessions ascend from session to session.
@@ -77,11 +73,14 @@ fn ids_ascend_over_all_sessions() {
     }
 }
 
-/// Steps of the clock, back a little, back an hour and forward again, neither stop minting nor break the order.
+/// Steps of the clock, back a little, back an hour and forward again, neither stop minting nor break the order. No call waits.
 #[test]
 fn clock_steps_neither_stop_nor_reorder_ids() {
     let server = Server::start_with_clock("clock steps of uuids");
     let mut sessions: Vec<Session> = (0..3).map(|_| server.connect("postgres")).collect();
+    for session in &mut sessions {
+        session.run("SET statement_timeout = '1s'");
+    }
     let mut all = vec![Vec::new(); ASCENDING.len()];
     for offset in [
         "+0", "-0.001", "-2", "-3600", "-3599", "+0", "-86400", "+1", "-10y",
@@ -125,23 +124,6 @@ fn version_2_refuses_an_earlier_window() {
     let after = session.mint("uuid_v2('person', 501)", 64);
     let distinct: HashSet<String> = before.into_iter().chain(after).collect();
     assert_eq!(distinct.len(), 74);
-}
-
-/// Calls do not wait, even when the clock is far behind.
-#[test]
-fn no_call_waits_for_the_clock() {
-    let server = Server::start_with_clock("no waits");
-    let mut session = server.connect("postgres");
-    session.run("SET statement_timeout = '5s'");
-    session.run(&format!("SELECT {}", ASCENDING.join(", ")));
-    server.set_clock("-86400");
-    let begun = std::time::Instant::now();
-    session.run(&format!("SELECT {}", ASCENDING.join(", ")));
-    assert!(
-        begun.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        begun.elapsed()
-    );
 }
 
 /// A standby mints with a node and random bytes of its own, and continues when promoted.

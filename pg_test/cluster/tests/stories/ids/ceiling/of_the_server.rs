@@ -1,7 +1,7 @@
 //! The ceiling of the server, in a file: what databases with one shard have of each other after a restart.
 
 use super::assert_behind_ceiling;
-use mint_cluster::{Server, assert_unique, count, say};
+use mint_cluster::{Server, assert_unique, count};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,6 @@ fn databases_with_one_shard_repeat_nothing() {
         server.set_clock("+0");
     }
     ids.extend(server.connect("other").column::<i64>(FAR));
-    say(format!("{} ids of three databases", ids.len()));
     assert_unique([&ids]);
 }
 
