@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 faults! {
-    /// A fault of the server. `CeilingSetBack` sets the ceiling's sequence to 1; `Failover` promotes a standby of a lost primary.
+    /// A fault of the server. `CeilingSetBack` sets the ceiling's sequence to 1; `Failover` promotes a standby.
     Fault {
         None: "no fault",
         KillSession: "kill -9 of a session",
@@ -25,8 +25,7 @@ faults! {
 }
 
 faults! {
-    /// A clock step that comes with the fault and lasts until the end, where the clock is corrected. `ForwardThenBack` has ids
-    /// minted ahead.
+    /// A clock step that comes with the fault and lasts until the end. `ForwardThenBack` has ids minted ahead.
     Clock {
         Right: "right",
         SecondBack: "-1 s",

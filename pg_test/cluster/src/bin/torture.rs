@@ -2,8 +2,8 @@
 //! end. Fails at the first id that was issued twice.
 //!
 //! Two kinds of servers take turns: `TORTURE=faults` runs only single servers, `TORTURE=fleet` only a registry of nodes
-//! with six members. Only `TORTURE=ha` runs clusters under Patroni, which takes root, and only `TORTURE=citus` clusters of
-//! Citus, which the tree of `PG_CONFIG` must have.
+//! with six members. `TORTURE=ha` alone runs clusters under Patroni, which takes root, and `TORTURE=citus` alone clusters
+//! of Citus, which the tree of `PG_CONFIG` must have.
 //! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
 //! story `servers::every_fault`, and those of a cluster, by their names in `patroni/faults.rs`.
 

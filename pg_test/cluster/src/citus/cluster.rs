@@ -89,7 +89,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Creates the table `ev`, distributed by its column `tenant`. Each row gets an id of the node that evaluates its default.
+    /// Creates the table `ev`, distributed by its column `tenant`, with ids of the node that evaluates their default.
     pub fn create_events(&self) {
         self.run(
             "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
@@ -97,8 +97,7 @@ impl Cluster {
         );
     }
 
-    /// Inserts so many rows of the node into `ev` from each node, and as many from shards, so of the workers. Returns the
-    /// number of all.
+    /// Inserts so many rows of each node into `ev`, and as many of the workers. Returns the number of all.
     pub fn insert_events(&self, rows: usize) -> usize {
         for mut session in self.sessions() {
             session.run(&format!(

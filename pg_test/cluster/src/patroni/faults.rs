@@ -10,8 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 faults! {
-    /// A fault of the primary, unless it says something else. `Patroni` is away for 30 s, and a watchdog resets the machine
-    /// before the leader key ends.
+    /// A fault of the primary, unless it says something else. A watchdog resets the machine before the leader key ends.
     Fault {
         Switchover: "switchover",
         SwitchoverClockBack: "switchover to a server whose clock is 2 s behind",

@@ -267,8 +267,8 @@ impl Session {
         ))
     }
 
-    /// Asserts the status of a check of `mint.health()`, and words of its detail or hint: `"clock is warning: shard 5"`. Only
-    /// what is ok has no hint.
+    /// Asserts the status of a check of `mint.health()`, and words of its row: `"clock is warning: shard 5"`. What is ok has
+    /// no hint.
     #[track_caller]
     pub fn assert_health(&mut self, finding: &str) {
         let (check, rest) = finding.split_once(" is ").expect("a check and its status");
@@ -297,7 +297,8 @@ impl Session {
     #[track_caller]
     pub fn force_parallel(&mut self) {
         self.run(
-            "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
+            "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings
+                 WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
         );
     }
 

@@ -126,8 +126,8 @@ impl Server {
         restored
     }
 
-    /// Upgrades this server, which must be stopped, to the version of `PG_CONFIG_NEW`, with lines of `postgresql.conf` for the
-    /// new one. `None`, with a message, where that is not set.
+    /// Upgrades this server, which must be stopped, to the version of `PG_CONFIG_NEW`, with lines of `postgresql.conf`.
+    /// `None`, with a message, where that is not set.
     #[must_use]
     pub fn upgraded(&self, name: &str, clock: &str, conf: &str) -> Option<Self> {
         let Some(programs) = installation::newer_programs() else {

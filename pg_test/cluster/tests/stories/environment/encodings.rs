@@ -2,8 +2,8 @@
 
 use mint_cluster::Server;
 
-/// Databases with their encodings, the client's encoding, a letter in that, and its number of bytes in the database. The last
-/// two have bytes that are no UTF-8, and bytes that are.
+/// Databases with their encodings, the client's encoding, a letter in that, and its number of bytes in the database.
+/// The last two have bytes that are no UTF-8, and bytes that are.
 const STORIES: [(&str, &str, &str, &[u8], usize); 6] = [
     ("latin", "LATIN1", "LATIN1", b"\xe9", 1),
     ("latin_utf8", "LATIN1", "UTF8", "é".as_bytes(), 1),

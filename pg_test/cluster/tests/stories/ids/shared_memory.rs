@@ -64,8 +64,8 @@ fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     assert!(session.one::<i64>(lanes) > 32);
 }
 
-/// Lanes are never freed, so when the table is full, further shards of a layout share one lane; each id still has its own shard.
-/// Sessions that create lanes at the same time create no more than the maximum, and none twice.
+/// Sessions that create lanes at the same time create no more than the maximum, and none twice. Lanes are never freed, so
+/// when the table is full, further shards of a layout share one lane.
 #[test]
 fn eight_sessions_race_for_the_last_lanes() {
     let server = Server::build("last lanes")
@@ -75,7 +75,8 @@ fn eight_sessions_race_for_the_last_lanes() {
         let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
             session.column(&format!(
                 "SELECT CASE shard WHEN snowflake_shard(id, 'sonyflake') THEN id ELSE -id END
-                 FROM (SELECT shard, snowflake_next_id(shard, 'sonyflake') AS id FROM generate_series({number}, 65535, 8) AS shard OFFSET 0) AS i"
+                 FROM (SELECT shard, snowflake_next_id(shard, 'sonyflake') AS id
+                     FROM generate_series({number}, 65535, 8) AS shard OFFSET 0) AS i"
             ))
         });
         assert_unique(&drawn);

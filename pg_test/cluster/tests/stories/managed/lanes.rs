@@ -255,7 +255,8 @@ fn the_file_is_run_again() {
     let server = Server::build("managed: again").start_empty();
     let mut maker = server.owned_database("maker", "shop");
     install(&mut maker);
-    let functions = "SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace";
+    let functions = "SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_proc
+        WHERE pronamespace = 'mint_sql'::regnamespace";
     let before: String = maker.one(functions);
     maker.run(&format!("BEGIN; {FILE} COMMIT"));
     assert_eq!(before, maker.one::<String>(functions));

@@ -50,8 +50,7 @@ fn a_paused_member_takes_another_node() {
     assert_unique(&all);
 }
 
-/// The original is lost, and an old copy replaces it. That no copy repeats an id, beside its original or in its place, is asserted
-/// under load by the faults of a fleet.
+/// The original is lost, and an old copy replaces it. The faults of a fleet have copies beside their originals.
 #[test]
 fn an_old_copy_gets_another_node_at_once() {
     let registry = or_skip!(Registry::start("an old copy"));

@@ -131,8 +131,7 @@ fn assert_kept_out(is_used: bool) {
     );
 }
 
-/// The owner's dump is restored by another role, and the registry's clients can ask it as before. environment/dumps.rs has all
-/// forms of dumps, by the owner and a superuser.
+/// The owner's dump is restored by another role, and members can ask as before. environment/dumps.rs has all forms of dumps.
 #[test]
 fn a_registry_is_restored_by_another_role() {
     let registry = or_skip!(Registry::start("a dump of a registry"));

@@ -73,7 +73,7 @@ fn ids_ascend_over_all_sessions() {
     }
 }
 
-/// Steps of the clock, back a little, back an hour and forward again, neither stop minting nor break the order. No call waits.
+/// Steps of the clock, back a little, back an hour and forward again, neither delay a call nor break the order.
 #[test]
 fn clock_steps_neither_stop_nor_reorder_ids() {
     let server = Server::start_with_clock("clock steps of uuids");

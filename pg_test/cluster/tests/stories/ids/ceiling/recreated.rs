@@ -43,7 +43,7 @@ fn a_moved_database_remembers() {
     assert_ascending(&all);
 }
 
-/// The rows of a copy have ids that only the template's sessions have issued, and the clock does not say how far ahead they are.
+/// Rows of a copy have ids that only the template's sessions have issued. The clock does not say how far ahead they are.
 #[test]
 fn a_copied_database_remembers_its_template() {
     let server = Server::start_with_clock("copied, with the clock back");
