@@ -16,7 +16,7 @@ const SESSIONS: usize = 2;
 /// How far before the first id the clock is set back, so that the server has time to start.
 const BACK: Duration = Duration::from_secs(8);
 
-pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
+pub fn measure(_: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let span = Duration::from_millis(scale.pick(3_000, 1_000));
     let mut table = Table::new(
         "crash",
@@ -44,7 +44,7 @@ pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: 
         if group.is_empty() {
             continue;
         }
-        let survived = survive(beside, &group, span);
+        let survived = survive(&group, span);
         rows.extend(group.iter().map(|contender| contender.name).zip(survived));
     }
     for contender in contenders {
@@ -68,12 +68,12 @@ struct Read {
     open: Vec<String>,
 }
 
-fn survive(beside: &Server, group: &[&Contender], span: Duration) -> Vec<[String; 6]> {
+fn survive(group: &[&Contender], span: Duration) -> Vec<[String; 6]> {
     let builder = Server::build_with_clock("compare_crash");
     let server = super::builder(crate::configured(builder))
         .conf("synchronous_commit = on")
         .conf(&format!("pg_mint.session_cache = {}", group[0].cache))
-        .start_beside(beside);
+        .start();
     let mut session = server.connect("postgres");
     let tables: Vec<String> = (0..group.len()).map(|n| format!("compare_{n}")).collect();
     for (contender, table) in group.iter().zip(&tables) {

@@ -19,7 +19,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
         ),
         &["id", "errors", "rows", "seconds", "lower"],
     );
-    let other = super::builder(crate::builder("compare_restored")).start_beside(server);
+    let other = super::builder(crate::builder("compare_restored")).start();
     for (place, contender) in contenders.iter().enumerate() {
         if !contender.is_in(Part::Dump) || contender.cache != 1 {
             continue;
