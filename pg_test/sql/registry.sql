@@ -37,6 +37,11 @@ SELECT ask(13, jsonb_build_object('end', jsonb_build_object('lease', l, 'used', 
         'until', (extract(epoch FROM lease_until) * 1000000)::bigint) FROM mint.registry_leases WHERE node = 4096) AS v (l);
 SELECT lease_from = lease_until AS is_over FROM mint.registry_leases WHERE node = 4096;
 SELECT renew(13, 4096, 11), ask(13, jsonb_build_object('end', jsonb_build_object('lease', lease(4097, 1, '0', '9 s'), 'used', 0)));
+-- No end keeps a node out for longer than a lease could.
+SELECT ask(13, jsonb_build_object('end', jsonb_build_object('lease', l, 'used', 9223372036854775807))) ~ 'lease' AS is_over FROM (
+    SELECT jsonb_build_object('node', node, 'number', number, 'from', (extract(epoch FROM lease_from) * 1000000)::bigint,
+        'until', 0) FROM mint.registry_leases WHERE node = 5000) AS v (l);
+SELECT lease_until < now() + interval '36 s' AS is_bounded FROM mint.registry_leases WHERE node = 5000;
 -- Rows until infinity keep their nodes out of the ring.
 INSERT INTO mint.registry_leases (node_bits, node, holder, lease_until) SELECT 10, n, 'kept', 'infinity' FROM generate_series(1000, 1009) AS n;
 SELECT renew(10, 1000, 1), renew(10, 999, 1);

@@ -49,7 +49,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             end::end_all();
         }
     });
-    let mut worker = LeaseWorker::new();
+    let mut worker = LeaseWorker::new(Remote::new("pg_mint".to_owned(), None));
     while !ends() {
         let seen = memory().requests.last();
         let pause = worker.run_tasks();
@@ -67,7 +67,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
                 return;
             }
             memory().set_auto(node() == Node::Auto);
-            worker = LeaseWorker::new();
+            worker = LeaseWorker::new(worker.remote);
         }
     }
     // After a clean end others get the nodes at once.
@@ -100,10 +100,10 @@ struct LeaseWorker {
 
 impl LeaseWorker {
     /// Returns a worker for the registry that the settings name now.
-    fn new() -> Self {
+    fn new(remote: Remote) -> Self {
         memory().publish_settings();
         Self {
-            remote: Remote::new("pg_mint".to_owned(), None),
+            remote,
             registry: settings::registry(),
             key: settings::registry_key(),
             generation: foreign_server_generation(),

@@ -85,6 +85,26 @@ fn tables_that_are_restored_over_themselves_are_noticed() {
     assert_continues(&registry, [&ada, &ben], Instant::now());
 }
 
+#[test]
+fn a_row_that_is_changed_by_hand_is_a_start() {
+    let registry = or_skip!(Registry::start("a changed row"));
+    let mut admin = registry.connect();
+    for change in [
+        "UPDATE mint.registry_leases SET lease_until = lease_until - interval '1 s'",
+        "UPDATE mint.registry_leases SET number = number + 10",
+        "DELETE FROM mint.registry_leases",
+    ] {
+        assert!(registry.ask().contains("lease"), "{change}");
+        admin.run("SELECT pg_sleep(0.1)");
+        admin.run(change);
+        assert!(
+            request(&mut admin, 13, r#"{"grant": 2}"#).contains("wait"),
+            "{change}"
+        );
+        registry.end_wait();
+    }
+}
+
 /// What an administrator writes is a start, so that it hides no rows that are lost. What keeps a node out does so wherever the
 /// tables go, also to a database that is a registry already.
 #[test]

@@ -272,3 +272,31 @@ fn the_registry_of_a_server_is_set_for_all_of_it() {
     assert_refused(&refusal, "\"pg_mint.registry\" is not set");
     session.one::<i64>(NEXT_5);
 }
+
+/// A worker hands over to the next one after each reload, which reads the server's settings. If no process is free for the next
+/// one, it continues itself.
+#[test]
+fn a_reload_costs_no_lease_if_no_other_worker_can_start() {
+    let registry = or_skip!(Registry::start("one worker"));
+    let ada = registry.admit(
+        Server::build("ada")
+            .conf(AUTO)
+            .conf("max_worker_processes = 1")
+            .conf("max_logical_replication_workers = 0"),
+    );
+    let before = first_id(&ada, NEXT).0;
+    let mut session = ada.connect("postgres");
+    for _ in 0..3 {
+        session.run("SELECT pg_reload_conf()");
+        sleep(Duration::from_secs(5));
+    }
+    assert!(session.one::<bool>("SELECT renewed > lease_from + interval '5 s' FROM mint.leases"));
+    let after = session.one(NEXT);
+    assert_eq!(session.shard(before), session.shard(after));
+    set(&mut session, "pg_mint.node", "5");
+    assert_eq!(
+        session.one::<i32>("SELECT snowflake_shard(snowflake_next_id())"),
+        5
+    );
+    assert_released(&registry);
+}
