@@ -128,15 +128,16 @@ fn scripts() -> [(String, String); 2] {
 /// The definitions of all objects of the extension: what the tests of the catalog print, privileges, and comments.
 /// The comment of the extension itself stays that of the version that was created, unless an update script has its own.
 fn definitions(server: &Server, database: &str) -> String {
-    let of = |file: &str| {
-        let script = read(&format!("pg_test/sql/{file}.sql"));
-        let lines = script
-            .lines()
-            .filter(|line| !line.starts_with("CREATE ") || line.starts_with("CREATE TEMP"));
-        let lines =
-            lines.filter(|line| !line.starts_with("DROP ") && !line.starts_with("SET search_path"));
-        lines.collect::<Vec<_>>().join("\n")
-    };
+    let script = read("pg_test/sql/catalog.sql");
+    // The rest of the file is of sessions and ids.
+    let catalog = script.split("\\echo -- Of this session").next();
+    let lines = catalog.unwrap_or_default().lines().filter(|line| {
+        line.starts_with("CREATE TEMP")
+            || !["CREATE ", "DROP ", "SET search_path"]
+                .iter()
+                .any(|start| line.starts_with(start))
+    });
+    let catalog = lines.collect::<Vec<_>>().join("\n");
     let rights = "SELECT n.nspname, nspowner::regrole, nspacl FROM pg_namespace n WHERE nspname = 'mint';
         SELECT c.oid::regclass, relowner::regrole, relacl, pg_get_viewdef(c.oid) FROM own JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid ORDER BY c.oid::regclass::text COLLATE \"C\";
         SELECT attrelid::regclass, attname, attacl, pg_get_expr(adbin, adrelid) FROM own JOIN pg_attribute ON classid = 'pg_class'::regclass AND objid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attnum > 0 ORDER BY attrelid::regclass::text COLLATE \"C\", attnum;
@@ -148,10 +149,7 @@ fn definitions(server: &Server, database: &str) -> String {
             WHERE (classoid, objoid) IN (SELECT classid, objid FROM own UNION SELECT d.classid, d.objid FROM own o JOIN pg_depend d ON (refclassid, refobjid) = (o.classid, o.objid) WHERE d.classid IN ('pg_trigger'::regclass, 'pg_rewrite'::regclass, 'pg_constraint'::regclass))
             ORDER BY 1;
         SELECT classid::regclass, pg_describe_object(classid, objid, 0) FROM own ORDER BY 1, pg_describe_object(classid, objid, 0) COLLATE \"C\"";
-    let [catalog, objects] = ["catalog", "catalog_objects"].map(of);
-    // What the former says of sessions and ids is not of the definitions.
-    let catalog = catalog.split("-- Settings are at their defaults.").next();
-    let script = format!("{}\n{objects}\n{rights};", catalog.unwrap_or_default());
+    let script = format!("{catalog}\n{rights};");
     let said = server.psql(database, script.as_bytes());
     String::from_utf8(said).expect("definitions are text")
 }
