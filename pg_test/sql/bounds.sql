@@ -1,4 +1,5 @@
 -- A span of time is a range of the primary key.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 SET enable_seqscan = off;

@@ -1,4 +1,5 @@
 -- The names of other extensions, by the queries of their own tests.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET TimeZone = 'UTC';
 SELECT setting || '/extension/pg_mint/' AS compat FROM pg_config WHERE name = 'SHAREDIR' \gset

@@ -1,4 +1,5 @@
 -- Ids whose rows are of one partition by hash.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 CREATE TABLE event (id bigint PRIMARY KEY, at timestamptz) PARTITION BY HASH (id);
 CREATE TABLE event_0 PARTITION OF event FOR VALUES WITH (MODULUS 4, REMAINDER 0);

@@ -1,4 +1,5 @@
 -- mint.id_columns: every kind, what of a sequence is used, references, what is not shown, and rights.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE SCHEMA home;
 CREATE EXTENSION pg_mint SCHEMA home;
 CREATE SCHEMA "Shop";

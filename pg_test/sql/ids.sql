@@ -1,4 +1,5 @@
 -- Published ids of other systems, and what cannot be an id.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 

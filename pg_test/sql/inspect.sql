@@ -1,4 +1,5 @@
 -- What is this id?
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET TimeZone = 'UTC';
 

@@ -1,4 +1,5 @@
 -- The type snowflake_layout.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 

@@ -1,4 +1,5 @@
 -- Monitoring: what views and checks look like, and which roles may use them. What they say is for the stories.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 
 SELECT check_name FROM mint.health() ORDER BY check_name COLLATE "C";

@@ -1,4 +1,5 @@
 -- Ids of nanoid: random characters of an alphabet.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 
 SELECT count(DISTINCT id), bool_and(id ~ '^[A-Za-z0-9_-]{21}$') AS usual FROM (SELECT nano_id() AS id FROM generate_series(1, 10000)) ids;

@@ -1,4 +1,5 @@
 -- The settings of the nodes of a server, and functions that compute nodes.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 -- The settings of members.
 SET pg_mint.node = 'auto';

@@ -1,4 +1,5 @@
 -- The type objectid and its functions.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 

@@ -1,5 +1,6 @@
 -- The registry of nodes, asked as members do. What members make of the answers, and what is granted after the wait of 35 s, is
 -- tested on whole servers.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 \i sql/include/registry_requests.sql
 SELECT ask(13, '{"grant": 1}');

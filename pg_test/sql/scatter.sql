@@ -1,4 +1,5 @@
 -- TiDB: scattering by digits, AUTO_RANDOM, and what its sequences do.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 
 -- The article's table, and what its sample code could not do.

@@ -1,4 +1,5 @@
 -- Segments for other servers: what another server calls for its next segment. It tells what it has taken before, and gets nothing at or before that.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 CREATE SEQUENCE central MAXVALUE 1000 CACHE 10;
 SELECT * FROM mint.segment_request('central', 100, NULL);

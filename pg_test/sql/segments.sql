@@ -1,4 +1,5 @@
 -- Segments: any sequence, drawn faster.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 CREATE SCHEMA segments_test;
 SET search_path = segments_test, public;

@@ -1,4 +1,5 @@
 -- MariaDB's sequence tables.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 
 SELECT name, (SELECT array_agg(seq) FROM sequence_table(name)) AS values

@@ -1,4 +1,5 @@
 -- Minting and reading back.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 

@@ -1,4 +1,5 @@
 -- Tickets: numbers of several servers that never meet.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 CREATE SCHEMA tickets_test;
 SET search_path = tickets_test, public;

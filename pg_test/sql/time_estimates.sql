@@ -1,5 +1,6 @@
 -- Where a time is not known when a query is planned, its bounds are estimated at as many rows as the condition without
 -- bounds: each operator, kind of value, layout and type of key.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;

@@ -1,4 +1,5 @@
 -- Conditions on the time of an id in joins, views, changes, and partitions.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 \i sql/include/events.sql
 

@@ -1,4 +1,5 @@
 -- Conditions on the time of other ids than bigint, the rights of those who ask, and functions of other names and oids.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 \i sql/include/events.sql
 

@@ -1,4 +1,5 @@
 -- TypeIDs: UUIDs with their type in front. The vectors of the specification 0.3.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 
 CREATE TABLE valid (name text, typeid text, prefix text, id uuid);

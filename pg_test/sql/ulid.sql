@@ -1,4 +1,5 @@
 -- ULIDs: text of a UUID's 128 bits.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET TimeZone = 'UTC';
 

@@ -1,4 +1,5 @@
 -- User sequences: a separate sequence for each user.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 CREATE SCHEMA user_sequences_test;
 SET search_path = user_sequences_test, public;

@@ -1,4 +1,5 @@
 -- Every utility statement of a session passes through the library once it is loaded. It must come out as it went in.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 LOAD 'pg_mint';
 CREATE TABLE thing (n int CONSTRAINT positive CHECK (n > 0));

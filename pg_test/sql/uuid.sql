@@ -1,4 +1,5 @@
 -- UUIDs of every version. What the ids themselves are differs from run to run: their parts do not.
+\pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 
