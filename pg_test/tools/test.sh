@@ -75,13 +75,13 @@ cluster() {
 # These depend on the version of the server: its files, catalogs, planner, shutdown, log, workers and wait events, and
 # features that older ones lack.
 SOME_STORIES="ids::crash ids::recovery ids::shared_memory ids::standby ids::transactions ids::upgrade
-    environment::catalog environment::dumps environment::image_volume environment::updates
+    environment::catalog environment::dumps hostile::functions::parallel environment::image_volume environment::updates
     counter::commit_order counter::restarts existing:: managed:: monitor::waits planner::differences planner::plans
     registry::members registry::replication registry::trust servers::replicated_sequences uuid:: readme::"
 FEW_STORIES="ids::crash ids::recovery ids::upgrade"
 # These take longest, and depend on it least: faults between servers, and messages of any length.
 LONGEST_STORIES="registry::copies registry::outages registry::reasons registry::restores registry::settings registry::unresponsive
-    servers::every_fault servers::long_outages hostile::long_arguments"
+    servers::every_fault servers::long_outages hostile::functions::long"
 
 # The arguments that choose among stories.
 chosen() {

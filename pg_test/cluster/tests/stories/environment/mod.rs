@@ -3,7 +3,6 @@
 mod catalog;
 pub mod dumps;
 mod encodings;
-pub mod extremes;
 mod image_volume;
 mod interruptions;
 mod memory;

@@ -1,6 +1,6 @@
 //! Every kind of statement, setting and table: no value is returned twice, and immutable calls return the same.
 
-use super::extremes;
+use crate::hostile::functions::table::{functions, is_bad};
 use mint_cluster::{Refusal, Server, Session, assert_unique, count};
 
 #[test]
@@ -139,8 +139,8 @@ fn immutable_functions_know_no_settings() {
         SET LOCAL search_path = pg_temp, pg_catalog, public; SET LOCAL xmloption = 'document'";
     let reset = "RESET ALL";
     let (mut compared, mut different) = (0, Vec::new());
-    for function in extremes::functions(&mut session, "provolatile = 'i' AND prokind = 'f'") {
-        let calls = extremes::calls(&function);
+    for function in functions(&mut session, "provolatile = 'i' AND prokind = 'f'") {
+        let calls = function.ends();
         for call in calls
             .iter()
             .filter(|call| call.len() < 400)
@@ -219,10 +219,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
                     Ok(()) => fired += 1,
                     Err(refusal) => {
                         refused += 1;
-                        assert!(
-                            !extremes::is_bad(&refusal.code),
-                            "{table}; {event}; {sql}: {refusal}"
-                        );
+                        assert!(!is_bad(&refusal.code), "{table}; {event}; {sql}: {refusal}");
                         session.run("ROLLBACK TO here");
                     }
                 }
@@ -298,7 +295,7 @@ fn odd_sequences_give_what_nextval_gives() {
     for kind in ["UNLOGGED", "TEMP"] {
         session.run(&format!("CREATE {kind} SEQUENCE fleeting"));
         let refusal = session.refusal("SELECT segment_next('fleeting')");
-        assert!(!extremes::is_bad(&refusal.code), "{refusal}");
+        assert!(!is_bad(&refusal.code), "{refusal}");
         session.run("DROP SEQUENCE fleeting");
     }
     // The greatest number of servers.

@@ -4,11 +4,11 @@
 mod attacker;
 mod attacks;
 mod backtraces;
-mod every_call;
-mod long_arguments;
+pub mod functions;
 mod names_and_types;
 mod owned_registry;
-pub mod planted_objects;
+mod planted_objects;
 mod relations;
 mod remote_side;
+mod statements;
 mod trapped_relations;

@@ -1,7 +1,9 @@
-//! Traps of every name and type in every schema of the search path, with calls of the whole extension beside them.
+//! Traps of every name and type in every schema of the search path, with calls of the whole extension beside them: schemas and
+//! types are exact, so that any trap that runs was picked by the extension's own SQL.
 
-use super::every_call::{self, HOME};
+use super::functions::table::{assert_expected, functions, relations};
 use super::planted_objects::{self, Kind, assert_untouched};
+use super::statements::{HOME, of_everybody, of_maintenance, of_the_owner, of_the_superuser};
 use mint_cluster::{Server, Session};
 
 /// The schemas with traps.
@@ -10,7 +12,9 @@ const PLACES: [&str; 3] = [HOME, "public", "pg_temp"];
 /// Starts a server with a role that owns databases, one that owns nothing, and a database in which the extension was
 /// created without traps.
 fn server() -> (Server, Vec<String>) {
-    let server = Server::build("a hostile database").start();
+    let server = Server::build("a hostile database")
+        .conf("pg_mint.node = 3")
+        .start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE dana LOGIN; CREATE ROLE bob LOGIN");
     let functions = planted_objects::functions(&mut session);
@@ -20,7 +24,7 @@ fn server() -> (Server, Vec<String>) {
 
 /// Creates the extension beside these traps and calls everything, as its creator, as another role and as a superuser, in
 /// one session, as `pg_temp` belongs to the session.
-fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[String]) {
+fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], planted: &[String]) {
     server
         .connect("postgres")
         .run(&format!("CREATE DATABASE {database} OWNER dana"));
@@ -32,12 +36,19 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
          CREATE SCHEMA of_dana AUTHORIZATION dana; CREATE SCHEMA of_bob AUTHORIZATION bob; CREATE SCHEMA of_postgres",
     );
     for &(kind, place) in sets {
-        planted_objects::set(&mut session, kind, place, "dana", functions);
+        planted_objects::set(&mut session, kind, place, "dana", planted);
     }
     session.run(&format!(
         "SET SESSION AUTHORIZATION dana; CREATE EXTENSION pg_mint SCHEMA {HOME}"
     ));
     assert_untouched(server, &format!("{sets:?}: installing"));
+    let callable = ["dana", "bob", "postgres"].map(|role| {
+        let mut reader = server.connect(database);
+        reader.run("SET search_path = pg_catalog, pg_temp");
+        let which =
+            format!("prokind <> 'a' AND has_function_privilege('{role}', p.oid, 'EXECUTE')");
+        (role, functions(&mut reader, &which))
+    });
     // With pg_catalog first and last.
     for (round, path) in ["evil, public", "pg_temp, evil, public, pg_catalog"]
         .iter()
@@ -45,26 +56,28 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
     {
         session.run("RESET SESSION AUTHORIZATION");
         session.run(&format!("SET search_path = {path}"));
-        for role in ["dana", "bob", "postgres"] {
+        for (role, callable) in &callable {
             let place = format!("of_{role}");
-            let mut all = every_call::of_everybody(&place);
-            if role != "bob" {
-                all.extend(every_call::of_the_owner(
-                    2 * round + usize::from(role == "dana"),
-                ));
+            let mut all = relations(HOME, &place);
+            all.extend(of_everybody(&place));
+            if *role != "bob" {
+                all.extend(of_the_owner(2 * round + usize::from(*role == "dana")));
             }
-            if role == "postgres" {
-                all.extend(every_call::of_the_superuser());
+            if *role == "postgres" {
+                all.extend(of_the_superuser());
             }
-            all.push(format!(
-                "DROP SEQUENCE {place}.further, {place}.\"leaf-{place}\""
-            ));
             session.run(&format!("SET SESSION AUTHORIZATION {role}"));
-            for call in all {
-                session.run(&call);
-                assert_untouched(server, &format!("{sets:?}: {role}: {call}"));
+            for statement in all {
+                session.run(&statement);
+                assert_untouched(server, &format!("{sets:?}: {role}: {statement}"));
             }
+            assert_expected(&mut session, callable, &place, |statement| {
+                assert_untouched(server, &format!("{sets:?}: {role}: {statement}"));
+            });
             session.run("RESET SESSION AUTHORIZATION");
+            session.run(&format!(
+                "DROP SCHEMA {place} CASCADE; CREATE SCHEMA {place} AUTHORIZATION {role}"
+            ));
         }
     }
     session.run("SET search_path = evil, public");
@@ -74,7 +87,7 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
 
 fn maintain(server: &Server, session: &mut Session, sets: &[(Kind, &str)]) {
     session.run("SET SESSION AUTHORIZATION dana");
-    for statement in every_call::of_maintenance("of_dana") {
+    for statement in of_maintenance("of_dana") {
         session.run(&statement);
         assert_untouched(server, &format!("{sets:?}: {statement}"));
     }

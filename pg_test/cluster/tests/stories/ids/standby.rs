@@ -1,7 +1,7 @@
 //! Hot standbys, which read ids and mint none until promoted.
 
 use super::assert_behind_ceiling;
-use crate::environment::extremes;
+use crate::hostile::functions::table;
 use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Server, assert_ascending, assert_unique, count, short_form};
 use std::collections::BTreeSet;
@@ -47,25 +47,20 @@ fn no_function_has_an_internal_error_on_a_standby() {
     let primary = Server::build("functions of a primary")
         .conf("pg_mint.max_wait = 0\npg_mint.node = 3")
         .start();
-    extremes::set_up(&primary);
+    table::set_up(&primary);
     let standby = primary.standby("functions of a standby");
     primary.wait_for(&standby);
     let mut session = standby.connect("postgres");
     session.run("SET statement_timeout = '500ms'");
     let (mut refused, mut bad) = (BTreeSet::new(), Vec::new());
-    for (which, call) in [("prokind <> 'p'", "SELECT"), ("prokind = 'p'", "CALL")] {
-        let all = extremes::functions(&mut session, which);
-        assert!(!all.is_empty(), "{which}");
-        for text in all.iter().flat_map(|function| {
-            let calls = extremes::calls(function);
-            calls.into_iter().take(count(usize::MAX, 40))
-        }) {
-            match session.try_run(&format!("{call} {text}")) {
+    for function in table::functions(&mut session, "true") {
+        for call in function.ends().iter().take(count(usize::MAX, 40)) {
+            match session.try_run(&function.statement(call)) {
                 Err(refusal) if refusal.code == "25006" => {
-                    refused.extend(text.split('(').next().map(str::to_owned));
+                    refused.insert(function.name.clone());
                 }
-                Err(refusal) if extremes::is_bad(&refusal.code) => {
-                    bad.push(format!("{text:.200}: {refusal:.200}"));
+                Err(refusal) if table::is_bad(&refusal.code) => {
+                    bad.push(format!("{call:.200}: {refusal:.200}"));
                 }
                 _ => {}
             }

@@ -1,60 +1,22 @@
-//! Calls of every function of the extension, with schemas and exact types of arguments, so that any trap that runs was
-//! picked by the extension's own SQL.
+//! Statements beside the ordinary calls of `table.rs`: views, tables, operators, aggregates and indexes of the extension, with
+//! schemas and exact types.
 
 /// The extension's schema in these databases.
 pub const HOME: &str = "evil";
 
-/// Returns calls that any role may make that can create in `place`. All of them succeed.
+/// Returns statements of any role that can create in `place`. All of them succeed.
 pub fn of_everybody(place: &str) -> Vec<String> {
-    let text = |value: &str| format!("'{value}'::pg_catalog.text");
-    let relation = |name: &str| format!("'{place}.{name}'::pg_catalog.regclass");
-    let number = |value: i64| format!("{value}::pg_catalog.int8");
-    let none = "NULL::pg_catalog.text";
-    let select = |call: String| format!("SELECT {HOME}.{call}");
     let layout = format!("'twitter'::{HOME}.snowflake_layout");
-    let create = |name: &str, source: &str| {
-        let (name, step) = (text(&format!("{place}.{name}")), number(100));
-        // A source says itself where its values start.
-        let start = if source == none { "1" } else { "NULL" };
-        select(format!(
-            "segment_create({name}, {step}, {start}::pg_catalog.int8, {source}, {none})"
-        ))
-    };
-    let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
-    let (int, uids) = ("::pg_catalog.int4", "'{3,1}'::pg_catalog.int8[]");
-    vec![
-        create("seg", none),
-        select(format!("segment_next({segment})")),
-        select(format!("segment_next_range({segment}, {})", number(3))),
-        select(format!("segment_last({segment})")),
+    let parts = format!("'{place}.split'::pg_catalog.regclass");
+    let afar = |name: &str| {
         format!(
-            "SELECT mint.segment_request({segment}, {}, NULL::pg_catalog.int8)",
-            number(3)
-        ),
-        create("afar", &text("srv")),
-        create("further", &text("srv")),
+            "SELECT {HOME}.segment_create('{place}.{name}'::pg_catalog.text, 100::pg_catalog.int8, NULL::pg_catalog.int8, 'srv'::pg_catalog.text, NULL::pg_catalog.text)"
+        )
+    };
+    vec![
+        afar("afar"),
+        afar("further"),
         format!("DROP SEQUENCE {place}.afar"),
-        select(format!(
-            "ticket_create({}, 1{int}, 2{int}, 64{int}, {})",
-            text(&format!("{place}.tick")),
-            number(0)
-        )),
-        select(format!("ticket_next({ticket})")),
-        select(format!("ticket_next_range({ticket}, {})", number(3))),
-        select(format!("ticket_last({ticket})")),
-        select(format!("ticket_alter({ticket}, 2{int}, 3{int}, {})", number(10_000))),
-        format!("DROP SEQUENCE {place}.tick"),
-        select(format!(
-            "user_sequence_create({}, 2{int}, {})",
-            text(&format!("{place}.family")),
-            number(10)
-        )),
-        select(format!("user_sequence_next({family}, {})", number(7))),
-        select(format!("user_sequence_next_range({family}, {}, {})", number(7), number(2))),
-        select(format!("user_sequence_current({family}, {})", number(7))),
-        select(format!("user_sequence_next_for_commit({family}, {})", number(7))),
-        select(format!("user_sequence_next_for_commit({family}, {uids})")),
-        select(format!("user_sequence_drop({family})")),
         format!(
             "SELECT pg_catalog.set_config('search_path'::pg_catalog.text, '{place}'::pg_catalog.text, true);
              INSERT INTO mint.leaf_alloc (biz_tag, step, max_id, description)
@@ -62,25 +24,6 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         ),
         "TABLE mint.leaf_alloc".to_owned(),
         "TABLE mint.segments".to_owned(),
-        format!("DROP SEQUENCE {place}.seg"),
-        select(format!("snowflake_next_id(5{int}, {layout})")),
-        format!(
-            "SELECT * FROM {HOME}.snowflake_next_ids(5{int}, {}, {layout})",
-            number(3)
-        ),
-        select(format!(
-            "snowflake_between({}, {HOME}.snowflake_time({}, {layout}),
-                 '2040-01-01'::pg_catalog.timestamptz, {layout})",
-            number(1 << 40),
-            number(1 << 40)
-        )),
-        format!(
-            "SELECT * FROM {HOME}.sequence_table({}, {}, {})",
-            number(1),
-            number(5),
-            number(2)
-        ),
-        format!("SELECT * FROM {HOME}.sequence_table({})", text("seq_1_to_5")),
         format!(
             "SELECT {HOME}.min(id), {HOME}.max(id) FROM (VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id)"
         ),
@@ -90,29 +33,23 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         format!(
             "SELECT layout FROM (VALUES ({layout}), ('sonyflake'::{HOME}.snowflake_layout)) AS of(layout) GROUP BY layout"
         ),
-        format!("SELECT * FROM {HOME}.snowflake_layouts()"),
         format!(
-            "CREATE TABLE {place}.parts (id pg_catalog.int8 PRIMARY KEY DEFAULT {HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}))
+            "CREATE TABLE {place}.split (id pg_catalog.int8 PRIMARY KEY DEFAULT {HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}))
              PARTITION BY RANGE (id);
-             CREATE TABLE {place}.part PARTITION OF {place}.parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-             CREATE TABLE {place}.number (id serial PRIMARY KEY, part pg_catalog.int4 REFERENCES {place}.parts);
-             INSERT INTO {place}.parts VALUES (1), ({HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}));
+             CREATE TABLE {place}.part PARTITION OF {place}.split FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+             CREATE TABLE {place}.number (id serial PRIMARY KEY, part pg_catalog.int4 REFERENCES {place}.split);
+             INSERT INTO {place}.split VALUES (1), ({HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}));
              INSERT INTO {place}.number VALUES (7, 1)"
         ),
         "SELECT * FROM mint.id_columns".to_owned(),
         format!(
-            "SELECT * FROM mint.convert_plan({}, {}, {})",
-            relation("parts"),
-            text("id"),
-            text("snowflake_next_id(5)")
+            "SELECT * FROM mint.convert_plan({parts}, 'id'::pg_catalog.text, 'snowflake_next_id(5)'::pg_catalog.text)"
         ),
         format!(
-            "SELECT * FROM mint.partition_plan({}, '1 month'::pg_catalog.interval, 2{int}, {layout}, {}, '2040-01-01'::pg_catalog.timestamptz,
-                 '1 year'::pg_catalog.interval)",
-            relation("parts"),
-            text("Europe/Berlin")
+            "SELECT * FROM mint.partition_plan({parts}, '1 month'::pg_catalog.interval, 2::pg_catalog.int4, {layout}, 'Europe/Berlin'::pg_catalog.text,
+                 '2040-01-01'::pg_catalog.timestamptz, '1 year'::pg_catalog.interval)"
         ),
-        format!("DROP TABLE {place}.number, {place}.parts"),
+        format!("DROP TABLE {place}.number, {place}.split"),
     ]
 }
 
@@ -151,19 +88,11 @@ pub fn of_the_owner(round: usize) -> Vec<String> {
     ]
 }
 
-/// Returns the calls of a superuser. All of them succeed.
+/// Returns the views of a superuser.
 pub fn of_the_superuser() -> Vec<String> {
-    [
-        "SELECT mint.highest_ceiling()",
-        "SELECT mint.release_leases()",
-        "TABLE mint.leases",
-        "TABLE mint.lanes",
-        "TABLE mint.ceilings",
-        "SELECT mint.accept_clock()",
-        "SELECT mint.reset_ceiling('2020-01-01'::pg_catalog.timestamptz)",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+    ["leases", "lanes", "ceilings", "stats", "user_sequences"]
+        .map(|view| format!("TABLE mint.{view}"))
+        .to_vec()
 }
 
 /// Returns commands that make the server evaluate the extension's functions as the owner of a table.
