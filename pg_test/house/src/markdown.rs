@@ -21,7 +21,8 @@ pub struct Link {
 }
 
 /// Returns the lines outside of blocks of code.
-fn without_blocks(text: &str) -> Vec<&str> {
+#[must_use]
+pub fn without_blocks(text: &str) -> Vec<&str> {
     let mut is_code = false;
     let mut kept = Vec::new();
     for line in text.lines() {
