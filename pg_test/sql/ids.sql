@@ -4,15 +4,10 @@ CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 
 SELECT snowflake_encode('2018-06-09T10:00:00Z', 786, 3450, 'java');
-SELECT * FROM snowflake_decode(454947766275219456, 'java');
 SELECT * FROM snowflake_decode(850007368138018817, 'twitter');
-SELECT * FROM snowflake_decode(80351110224678912, 'discord');
-SELECT * FROM snowflake_decode(1169786042799259000, 'leaf');
-SELECT * FROM snowflake_decode(1949525278281554174);
 SELECT snowflake_encode(timestamptz '2011-08-24T21:07:01.721Z' + 1387263000 * interval '1 ms', 31341 % 2000, 5001 % 1024);
 SELECT snowflake_encode('2020-01-01T00:00:00Z', 2, 1, 'sonyflake'),
        snowflake_encode('2025-06-01T00:00:00Z', 65535, 255, 'sonyflake2');
-SELECT snowflake_encode('2023-11-14T22:13:20Z', 15, 1023, 'taobao');
 SELECT * FROM snowflake_decode(180363646902239241, 'time:29 shard:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00');
 
 -- Whether a layout can have made an id.

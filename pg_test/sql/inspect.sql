@@ -40,5 +40,4 @@ SELECT count(*) FROM id_inspect('850007368138018817', NULL);
 SELECT format, version FROM id_inspect(-1);
 SELECT format FROM id_inspect(E' \t850007368138018817\n') LIMIT 1;
 
-SELECT pg_get_function_identity_arguments(oid), provolatile, proisstrict, proparallel, proretset FROM pg_proc WHERE proname = 'id_inspect' ORDER BY 1;
 DROP EXTENSION pg_mint;

@@ -33,6 +33,5 @@ CREATE TABLE loaded (id text PRIMARY KEY);
 INSERT INTO loaded VALUES ('V1StGXR8_Z5jdHi6B-myT'), ('IvJ0p8TrHgE3VzN5w-DkQ');
 SELECT relation, kind FROM mint.id_columns ORDER BY 1;
 
-SELECT provolatile, proisstrict, proparallel, procost, obj_description(oid) FROM pg_proc WHERE proname = 'nano_id';
 DROP TABLE link, short_link, loaded;
 DROP EXTENSION pg_mint;

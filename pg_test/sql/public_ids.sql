@@ -82,22 +82,6 @@ FROM unnest(ARRAY[0, 1, 32, 36, 1234, 4035377468834583552, 9223372036854775807])
 SELECT string_agg(right(id_to_text(id, 'crockford-check'), 1), '' ORDER BY id) AS all_check_characters FROM generate_series(0, 36) id;
 SELECT id_from_text('16-jd', 'crockford-check'), id_from_text('--1-6-J-D--', 'crockford-check'), id_from_text('00i6JD', 'crockford-check');
 
--- Every other character in every place, and every swap of neighbors.
-CREATE FUNCTION pg_temp.is_error(code text) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM id_from_text(code, 'crockford-check');
-    RETURN false;
-EXCEPTION WHEN invalid_text_representation OR numeric_value_out_of_range THEN
-    RETURN true;
-END $$;
-CREATE TEMPORARY TABLE code AS
-SELECT code, place, substr(code, place, 1) AS digit FROM (SELECT id_to_text(id_conceal(id, '0123456789abcdef', 20 + id % 44), 'crockford-check') AS code FROM generate_series(1, 60) id) codes,
-    generate_series(1, length(code)) place;
-SELECT count(*) > 20000 AS many, bool_and(pg_temp.is_error(overlay(code PLACING wrong FROM place FOR 1))) AS all_errors
-FROM code, regexp_split_to_table('0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U!_ é', '') wrong WHERE wrong <> digit;
-SELECT count(*) > 400 AS many, bool_and(pg_temp.is_error(overlay(code PLACING substr(code, place + 1, 1) || digit FROM place FOR 2))) AS all_errors
-FROM code WHERE substr(code, place + 1, 1) NOT IN ('', digit);
-
 -- What is wrong.
 SELECT id_from_text('16JE', 'crockford-check');
 SELECT id_from_text('61JD', 'crockford-check');
@@ -149,7 +133,7 @@ $$ BEGIN EXECUTE statement; RETURN 'none'; EXCEPTION WHEN OTHERS THEN RETURN SQL
 SELECT state(statement), statement FROM unnest(ARRAY[
     $$SELECT snowflake_scatter(9000000000000000009)$$, $$SELECT snowflake_scatter(1, 0)$$,
     $$SELECT auto_random(-1)$$, $$SELECT auto_random(1, 0)$$, $$SELECT auto_random_value(-1)$$,
-    $$SELECT id_to_text(-1)$$, $$SELECT id_to_text(1, 'x')$$, $$SELECT id_from_text('0')$$, $$SELECT id_from_text('zzzzzzzzzzzzz')$$,
+    $$SELECT id_to_text(-1)$$, $$SELECT id_to_text(1, 'x')$$, $$SELECT id_from_text('0')$$, $$SELECT id_from_text('16JE', 'crockford-check')$$, $$SELECT id_from_text('zzzzzzzzzzzzz')$$,
     $$SELECT id_conceal(0, '0123456789abcdef')$$, $$SELECT id_conceal(1, 'short')$$, $$SELECT id_conceal(1, '0123456789abcdef', 1)$$,
     $$SELECT id_conceal(1, '0123456789abcdef', 63, decode(repeat('00', 65), 'hex'))$$,
     $$SELECT * FROM sequence_table('x')$$, $$SELECT * FROM sequence_table(1, 2, 0)$$, $$SELECT * FROM sequence_table(-1, 2)$$,

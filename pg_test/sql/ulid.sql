@@ -51,6 +51,5 @@ EXPLAIN (COSTS OFF) SELECT * FROM event WHERE ulid_between(id, '2023-03-10 12:00
 RESET enable_seqscan;
 SELECT ulid_min('-infinity'), ulid_max('-infinity'), ulid_min('infinity'), ulid_max('infinity'), mint.ulid_max_before('1970-01-01');
 
-SELECT proname, provolatile, proisstrict, proparallel FROM pg_proc WHERE proname ~ 'ulid' ORDER BY 1, pg_get_function_identity_arguments(oid);
 DROP TABLE event;
 DROP EXTENSION pg_mint;

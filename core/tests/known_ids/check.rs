@@ -47,6 +47,15 @@ fn the_check_character_is_the_remainder_of_37() {
     }
 }
 
+fn assert_refused(id: i64, typed: &[u8]) {
+    let read = encoding().decode(typed);
+    assert!(
+        read.is_err(),
+        "{id}: {} is {read:?}",
+        String::from_utf8_lossy(typed)
+    );
+}
+
 /// Exhaustively: each place of each text with each other byte.
 #[test]
 fn any_single_wrong_character_is_an_error() {
@@ -57,12 +66,7 @@ fn any_single_wrong_character_is_an_error() {
             for wrong in (0..=255).filter(|&byte| byte != b'-' && !same(byte, text[place])) {
                 let mut typed = text.clone();
                 typed[place] = wrong;
-                let read = encoding().decode(&typed);
-                assert!(
-                    read.is_err(),
-                    "{id}: {} is {read:?}",
-                    String::from_utf8_lossy(&typed)
-                );
+                assert_refused(id, &typed);
             }
         }
     }
@@ -76,12 +80,7 @@ fn any_swap_of_neighbors_is_an_error() {
             if text[place - 1] != text[place] {
                 let mut typed = text.clone();
                 typed.swap(place - 1, place);
-                let read = encoding().decode(&typed);
-                assert!(
-                    read.is_err(),
-                    "{id}: {} is {read:?}",
-                    String::from_utf8_lossy(&typed)
-                );
+                assert_refused(id, &typed);
             }
         }
     }
