@@ -7,6 +7,16 @@ mod common;
 #[path = "../common/known.rs"]
 mod known;
 
+/// Makes a test of each line: a name, and the call that checks one vector.
+macro_rules! vectors {
+    ($($name:ident: $how:ident($($given:expr),*);)*) => {$(
+        #[test]
+        fn $name() {
+            $how($($given),*);
+        }
+    )*};
+}
+
 mod check;
 mod conceal;
 mod hash_partition;

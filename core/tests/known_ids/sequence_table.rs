@@ -26,44 +26,15 @@ fn is_no_table(name: &str) {
     );
 }
 
-#[test]
-fn mariadb_counts_up() {
-    lists("seq_1_to_5");
-}
-
-#[test]
-fn mariadb_counts_in_steps() {
-    lists("seq_1_to_15_step_3");
-}
-
-#[test]
-fn mariadb_counts_down() {
-    lists("seq_5_to_1_step_2");
-}
-
-#[test]
-fn mariadb_has_one_value_when_the_step_is_too_long() {
-    lists("seq_15_to_1_step_12345");
-}
-
-#[test]
-fn mariadb_has_one_value_from_one_to_one() {
-    lists("seq_1_to_1");
-}
-
-#[test]
-fn mariadb_counts_down_to_the_bound_that_is_written() {
-    lists("seq_15_to_2_step_3");
-}
-
-#[test]
-fn mariadb_has_no_table_without_an_end() {
-    is_no_table("seq_1_to_");
-}
-
-#[test]
-fn mariadb_has_no_negative_table() {
-    is_no_table("seq_-5_to_5");
+vectors! {
+    mariadb_counts_up: lists("seq_1_to_5");
+    mariadb_counts_in_steps: lists("seq_1_to_15_step_3");
+    mariadb_counts_down: lists("seq_5_to_1_step_2");
+    mariadb_has_one_value_when_the_step_is_too_long: lists("seq_15_to_1_step_12345");
+    mariadb_has_one_value_from_one_to_one: lists("seq_1_to_1");
+    mariadb_counts_down_to_the_bound_that_is_written: lists("seq_15_to_2_step_3");
+    mariadb_has_no_table_without_an_end: is_no_table("seq_1_to_");
+    mariadb_has_no_negative_table: is_no_table("seq_-5_to_5");
 }
 
 proptest! {

@@ -51,12 +51,13 @@ fn encode(layout: &Layout, input: &Value) -> Result<i64, IdError> {
     layout.encode(at(layout, input), shard(layout, input), seq(input))
 }
 
-fn composes(name: &str, row: &Value) {
-    let layout = layout(name);
+fn composes(name: &str, group: &str, kind: &str, mark: &str) {
+    let (layout, row) = (layout(name), row(group, kind, mark));
     assert_eq!(encode(&layout, &row["input"]), Ok(number(&row["expected"])));
 }
 
-fn decodes(name: &str, row: &Value) {
+fn decodes(name: &str, group: &str, kind: &str, mark: &str) {
+    let row = row(group, kind, mark);
     let (layout, expected) = (layout(name), &row["expected"]);
     let id = number(&row["input"]["id"]);
     let parts = layout.decode(id).unwrap();
@@ -67,16 +68,6 @@ fn decodes(name: &str, row: &Value) {
         layout.encode(parts.at, parts.shard as i64, parts.sequence as i64),
         Ok(id)
     );
-}
-
-/// name: how(layout, group, kind, mark).
-macro_rules! vectors {
-    ($($name:ident: $how:ident($layout:expr, $group:expr, $kind:expr, $mark:expr);)*) => {$(
-        #[test]
-        fn $name() {
-            $how($layout, &row($group, $kind, $mark));
-        }
-    )*};
 }
 
 const PHP: &str = "time:49 shard:4 seq:10 epoch:2013-02-25T07:04:15.078Z";

@@ -43,156 +43,40 @@ const fn case(digit: char, other: char) -> TypeIdError {
     })
 }
 
-#[test]
-fn valid_nil() {
-    valid("nil");
+const fn length(found: usize) -> TypeIdError {
+    let expected = 26;
+    Suffix(Length { found, expected })
 }
 
-#[test]
-fn valid_one() {
-    valid("one");
-}
-
-#[test]
-fn valid_ten() {
-    valid("ten");
-}
-
-#[test]
-fn valid_sixteen() {
-    valid("sixteen");
-}
-
-#[test]
-fn valid_thirty_two() {
-    valid("thirty-two");
-}
-
-#[test]
-fn valid_max_valid() {
-    valid("max-valid");
-}
-
-#[test]
-fn valid_alphabet() {
-    valid("valid-alphabet");
-}
-
-#[test]
-fn valid_uuidv7() {
-    valid("valid-uuidv7");
-}
-
-#[test]
-fn valid_prefix_underscore() {
-    valid("prefix-underscore");
-}
-
-#[test]
-fn invalid_prefix_uppercase() {
-    invalid("prefix-uppercase", PrefixCharacter);
-}
-
-#[test]
-fn invalid_prefix_numeric() {
-    invalid("prefix-numeric", PrefixCharacter);
-}
-
-#[test]
-fn invalid_prefix_period() {
-    invalid("prefix-period", PrefixCharacter);
-}
-
-#[test]
-fn invalid_prefix_non_ascii() {
-    invalid("prefix-non-ascii", PrefixCharacter);
-}
-
-#[test]
-fn invalid_prefix_spaces() {
-    invalid("prefix-spaces", PrefixCharacter);
-}
-
-#[test]
-fn invalid_prefix_64_chars() {
-    invalid("prefix-64-chars", LongPrefix(64));
-}
-
-#[test]
-fn invalid_separator_empty_prefix() {
-    invalid("separator-empty-prefix", Separator);
-}
-
-#[test]
-fn invalid_separator_empty() {
-    invalid("separator-empty", Separator);
-}
-
-#[test]
-fn invalid_suffix_short() {
-    invalid(
-        "suffix-short",
-        Suffix(Length {
-            found: 25,
-            expected: 26,
-        }),
-    );
-}
-
-#[test]
-fn invalid_suffix_long() {
-    invalid(
-        "suffix-long",
-        Suffix(Length {
-            found: 27,
-            expected: 26,
-        }),
-    );
-}
-
-#[test]
-fn invalid_suffix_spaces() {
-    invalid("suffix-spaces", digit(' '));
-}
-
-#[test]
-fn invalid_suffix_uppercase() {
-    invalid("suffix-uppercase", case('A', 'a'));
-}
-
-#[test]
-fn invalid_suffix_hyphens() {
-    invalid("suffix-hyphens", digit('-'));
-}
-
-#[test]
-fn invalid_suffix_wrong_alphabet() {
-    invalid("suffix-wrong-alphabet", digit('o'));
-}
-
-#[test]
-fn invalid_suffix_ambiguous_crockford() {
-    invalid("suffix-ambiguous-crockford", digit('i'));
-}
-
-#[test]
-fn invalid_suffix_hyphens_crockford() {
-    invalid("suffix-hyphens-crockford", digit('-'));
-}
-
-#[test]
-fn invalid_suffix_overflow() {
-    invalid("suffix-overflow", Suffix(TooWide));
-}
-
-#[test]
-fn invalid_prefix_underscore_start() {
-    invalid("prefix-underscore-start", PrefixEnd);
-}
-
-#[test]
-fn invalid_prefix_underscore_end() {
-    invalid("prefix-underscore-end", PrefixEnd);
+vectors! {
+    valid_nil: valid("nil");
+    valid_one: valid("one");
+    valid_ten: valid("ten");
+    valid_sixteen: valid("sixteen");
+    valid_thirty_two: valid("thirty-two");
+    valid_max_valid: valid("max-valid");
+    valid_alphabet: valid("valid-alphabet");
+    valid_uuidv7: valid("valid-uuidv7");
+    valid_prefix_underscore: valid("prefix-underscore");
+    invalid_prefix_uppercase: invalid("prefix-uppercase", PrefixCharacter);
+    invalid_prefix_numeric: invalid("prefix-numeric", PrefixCharacter);
+    invalid_prefix_period: invalid("prefix-period", PrefixCharacter);
+    invalid_prefix_non_ascii: invalid("prefix-non-ascii", PrefixCharacter);
+    invalid_prefix_spaces: invalid("prefix-spaces", PrefixCharacter);
+    invalid_prefix_64_chars: invalid("prefix-64-chars", LongPrefix(64));
+    invalid_separator_empty_prefix: invalid("separator-empty-prefix", Separator);
+    invalid_separator_empty: invalid("separator-empty", Separator);
+    invalid_suffix_short: invalid("suffix-short", length(25));
+    invalid_suffix_long: invalid("suffix-long", length(27));
+    invalid_suffix_spaces: invalid("suffix-spaces", digit(' '));
+    invalid_suffix_uppercase: invalid("suffix-uppercase", case('A', 'a'));
+    invalid_suffix_hyphens: invalid("suffix-hyphens", digit('-'));
+    invalid_suffix_wrong_alphabet: invalid("suffix-wrong-alphabet", digit('o'));
+    invalid_suffix_ambiguous_crockford: invalid("suffix-ambiguous-crockford", digit('i'));
+    invalid_suffix_hyphens_crockford: invalid("suffix-hyphens-crockford", digit('-'));
+    invalid_suffix_overflow: invalid("suffix-overflow", Suffix(TooWide));
+    invalid_prefix_underscore_start: invalid("prefix-underscore-start", PrefixEnd);
+    invalid_prefix_underscore_end: invalid("prefix-underscore-end", PrefixEnd);
 }
 
 #[test]

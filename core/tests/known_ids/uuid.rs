@@ -48,36 +48,11 @@ fn v1_or_v6(kind: &str, version: u8) {
     assert_eq!(other, Some(there));
 }
 
-#[test]
-fn rfc_9562_version_1() {
-    v1_or_v6("v1-compose", 1);
-}
-
-#[test]
-fn rfc_9562_version_6() {
-    v1_or_v6("v6-compose", 6);
-}
-
 fn named(kind: &str, mark: &str, build: fn(&Uuid, &[u8]) -> Uuid) {
     let row = row("uuid", kind, mark);
     let namespace = version::namespace(row["input"]["ns"].as_str().unwrap().as_bytes()).unwrap();
     let name = row["input"]["name"].as_str().unwrap();
     assert_eq!(build(&namespace, name.as_bytes()), id(&row["expected"]));
-}
-
-#[test]
-fn rfc_9562_version_3() {
-    named("v3", "www.example.com", version::v3);
-}
-
-#[test]
-fn rfc_9562_version_5() {
-    named("v5", "www.example.com", version::v5);
-}
-
-#[test]
-fn version_5_of_another_name() {
-    named("v5", "www.widgets.com", version::v5);
 }
 
 #[test]
@@ -131,16 +106,6 @@ fn v1_decodes(mark: &str) {
 }
 
 #[test]
-fn a_virtual_machines_version_1_decodes() {
-    v1_decodes("005056219395");
-}
-
-#[test]
-fn mysqls_version_1_of_1617_decodes() {
-    v1_decodes("6ccd780c");
-}
-
-#[test]
 fn the_namespace_dns_is_itself_a_version_1() {
     v1_decodes("6ba7b810");
     let row = row("uuid", "v1-decode", "6ba7b810");
@@ -167,16 +132,6 @@ fn mysql_stores(mark: &str) {
     assert_eq!(mysql::from_bin(stored, swap), id);
 }
 
-#[test]
-fn mysql_stores_as_written() {
-    mysql_stores("6ccd780c");
-}
-
-#[test]
-fn mysql_stores_swapped() {
-    mysql_stores("c8eb4b15");
-}
-
 fn mysql_reads_swapped(mark: &str) {
     let row = row("mysql", "bin_to_uuid", mark);
     let stored = bytes(&row["input"]["bin"]);
@@ -190,16 +145,6 @@ fn mysql_reads_swapped(mark: &str) {
     );
 }
 
-#[test]
-fn mysql_reads_its_first_swapped_example() {
-    mysql_reads_swapped("7f9d04ae");
-}
-
-#[test]
-fn mysql_reads_its_second_swapped_example() {
-    mysql_reads_swapped("e60c88ba");
-}
-
 fn mysql_judges(mark: &str) {
     let row = row("mysql", "is_uuid", &format!("\"text\":\"{mark}"));
     let text = row["input"]["text"].as_str().unwrap();
@@ -207,31 +152,6 @@ fn mysql_judges(mark: &str) {
         mysql::parse(text.as_bytes()).is_some(),
         row["expected"] == 1
     );
-}
-
-#[test]
-fn mysql_takes_braces() {
-    mysql_judges("{12345678-1234-5678-1234");
-}
-
-#[test]
-fn mysql_takes_dashes() {
-    mysql_judges("12345678-1234-5678-1234");
-}
-
-#[test]
-fn mysql_wants_all_dashes_in_braces() {
-    mysql_judges("{12345678-12345678");
-}
-
-#[test]
-fn mysql_wants_dashes_in_their_places() {
-    mysql_judges("12345678-123456-78");
-}
-
-#[test]
-fn mysql_counts_digits() {
-    mysql_judges("99");
 }
 
 #[test]
@@ -262,31 +182,6 @@ fn object_decodes(text: &str) {
 }
 
 #[test]
-fn the_object_id_of_mongodbs_manual_decodes() {
-    object_decodes("507c7f79bcf86cd7994f6c0e");
-}
-
-#[test]
-fn the_most_copied_object_id_decodes() {
-    object_decodes("507f1f77bcf86cd799439011");
-}
-
-#[test]
-fn the_object_id_of_all_zeros_decodes() {
-    object_decodes("000000000000000000000000");
-}
-
-#[test]
-fn an_object_id_of_2038_decodes() {
-    object_decodes("7fffffff0000000000000000");
-}
-
-#[test]
-fn the_last_object_id_of_2106_decodes() {
-    object_decodes("ffffffffffffffffffffffff");
-}
-
-#[test]
 fn a_truncated_object_id_is_none() {
     let row = row("objectid", "parse-error", "");
     assert_eq!(
@@ -306,4 +201,28 @@ fn an_object_id_travels_in_bson() {
     assert!(shown.contains(&id.to_string()), "{shown}");
     let parsed = ObjectId::parse(id.to_string().as_bytes()).unwrap();
     assert_eq!([head, &parsed.0, &[0]].concat(), document);
+}
+
+vectors! {
+    rfc_9562_version_1: v1_or_v6("v1-compose", 1);
+    rfc_9562_version_6: v1_or_v6("v6-compose", 6);
+    rfc_9562_version_3: named("v3", "www.example.com", version::v3);
+    rfc_9562_version_5: named("v5", "www.example.com", version::v5);
+    version_5_of_another_name: named("v5", "www.widgets.com", version::v5);
+    a_virtual_machines_version_1_decodes: v1_decodes("005056219395");
+    mysqls_version_1_of_1617_decodes: v1_decodes("6ccd780c");
+    mysql_stores_as_written: mysql_stores("6ccd780c");
+    mysql_stores_swapped: mysql_stores("c8eb4b15");
+    mysql_reads_its_first_swapped_example: mysql_reads_swapped("7f9d04ae");
+    mysql_reads_its_second_swapped_example: mysql_reads_swapped("e60c88ba");
+    mysql_takes_braces: mysql_judges("{12345678-1234-5678-1234");
+    mysql_takes_dashes: mysql_judges("12345678-1234-5678-1234");
+    mysql_wants_all_dashes_in_braces: mysql_judges("{12345678-12345678");
+    mysql_wants_dashes_in_their_places: mysql_judges("12345678-123456-78");
+    mysql_counts_digits: mysql_judges("99");
+    the_object_id_of_mongodbs_manual_decodes: object_decodes("507c7f79bcf86cd7994f6c0e");
+    the_most_copied_object_id_decodes: object_decodes("507f1f77bcf86cd799439011");
+    the_object_id_of_all_zeros_decodes: object_decodes("000000000000000000000000");
+    an_object_id_of_2038_decodes: object_decodes("7fffffff0000000000000000");
+    the_last_object_id_of_2106_decodes: object_decodes("ffffffffffffffffffffffff");
 }

@@ -80,14 +80,9 @@ const TEXTS: &str = "base58|dns|x|| |%s%n%m|\"|a.b.c.d|pg_class|\u{10ffff}é|-1|
     |00000000-0000-0000-0000-000000000000|srv";
 
 /// The parameters of a statement that have long values of a type; see `long.rs`. A text is cast to the types of a schema's own.
+#[rustfmt::skip]
 const LONG: &[(&str, &str)] = &[
-    ("text", "$1"),
-    ("bytea", "$2"),
-    ("_int4", "$3"),
-    ("_int8", "$4"),
-    ("jsonb", "$5"),
-    ("snowflake_layout", "$1"),
-    ("objectid", "$1"),
+    ("text", "$1"), ("bytea", "$2"), ("_int4", "$3"), ("_int8", "$4"), ("jsonb", "$5"), ("snowflake_layout", "$1"), ("objectid", "$1"),
 ];
 
 /// The functions whose ordinary call is refused, and the code; of relations in one schema, or in all. All others succeed.
