@@ -58,6 +58,16 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
       FROM snowflake_next_ids(7, 20000) WITH ORDINALITY AS ids (id, n)) b;
 SELECT count(*) FROM snowflake_next_ids(7, 0);
 SELECT count(*) FROM (SELECT snowflake_next_ids(7, 1000000000000) LIMIT 5) few;
+-- Ids that are generated while a cursor is open are above those that it still has, and below those that it takes later.
+BEGIN;
+DECLARE many CURSOR FOR SELECT snowflake_next_ids(7, 5000) AS id;
+FETCH many \gset first_
+SELECT snowflake_next_id(7) AS meanwhile \gset
+FETCH many \gset next_
+MOVE 4997 IN many;
+FETCH many \gset last_
+COMMIT;
+SELECT :first_id < :next_id AND :next_id < :meanwhile AND :meanwhile < :last_id AS above;
 
 -- The last id, as lastval().
 DISCARD SEQUENCES;
