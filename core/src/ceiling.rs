@@ -1,4 +1,4 @@
-//! The durable ceiling: what makes a crash forget nothing.
+//! The durable ceiling: after a crash, no id is issued twice.
 //!
 //! No id is issued with a tick that starts at or after a timestamp that is on disk, the *ceiling*. A server
 //! that starts again takes the ceiling for its *floor*: it can skip, it never repeats. TiKV's
@@ -19,18 +19,18 @@ use crate::clock::Micros;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Ceiling {
-    /// No id has a tick that starts before it: an earlier server may have issued those.
+    /// No id has a tick that starts before the floor: an earlier server can have issued those.
     floor: AtomicI64,
-    /// Ids with ticks that start before it need no further check. At most `ceiling`.
+    /// Ids with ticks that start before the limit need no further check. At most `ceiling`.
     limit: AtomicI64,
-    /// On disk. No id has a tick that starts at or after it.
+    /// The value on disk. No id has a tick that starts at or after it.
     ceiling: AtomicI64,
     /// The highest value that is known to have been on the page. Changed under the page's lock.
     written: AtomicI64,
 }
 
-/// The page that holds a value which only rises, as the server provides it: the ceiling of ids in microseconds, or that of the
-/// numbers of a section of users.
+/// The server's page for a value that only rises: the ceiling of ids in microseconds, or that of the numbers of a
+/// section of users.
 pub trait Page {
     /// A position in the server's log.
     type Position;
@@ -47,7 +47,7 @@ pub trait Page {
         decide: impl FnOnce(i64) -> Option<i64>,
     ) -> Result<(i64, Self::Position), Self::Failure>;
 
-    /// Returns when the log is on disk up to `position`.
+    /// Waits until the log is on disk up to `position`.
     ///
     /// # Errors
     /// When it cannot be.
@@ -87,24 +87,24 @@ impl Ceiling {
         ceiling
     }
 
-    /// Takes the value that was found on the page, unless another session was first. Nothing is
-    /// minted below it, and nothing at it until it is raised.
+    /// Takes the value that was found on the page, unless another session did so first. No id is minted below the
+    /// value, and none at it until it is raised.
     ///
     /// Bounds that were published already are trusted only when the page was [brought up](Ceiling::bring_up) to them.
     pub fn attach(&self, value: Micros) {
         let known = self.written();
         if known != 0 && value > known {
-            // Not ours: restored from a dump, say. What came with it is below it.
+            // Another server wrote the value, which came from a dump, say. The ids that came with it are below it.
             self.raise_floor(value);
         }
-        // The floor before the limits that let sessions mint. That another session was first is as good.
+        // The floor rises before the limits that let sessions mint. Values of another session are as good.
         for place in [&self.written, &self.floor, &self.ceiling, &self.limit] {
             let _ = place.compare_exchange(0, value, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 
-    /// Brings the page up to the published bounds, and flushes it, before anything is minted: it can have been set back, or
-    /// have taken the place of the page that they were written to. Flushes also when another session has brought it up.
+    /// Brings the page up to the published bounds, and flushes it, before any id is minted: it can have been set back,
+    /// or have replaced the page of the bounds. Flushes also when another session has brought it up.
     ///
     /// # Errors
     /// When the page could not be written or flushed.
@@ -113,7 +113,7 @@ impl Ceiling {
         Ok(())
     }
 
-    /// Lets nothing be minted below `value` from now on.
+    /// Lets no id be minted below `value` from now on.
     pub fn raise_floor(&self, value: Micros) {
         self.floor.fetch_max(value, Ordering::AcqRel);
     }
@@ -144,7 +144,7 @@ impl Ceiling {
         }
         let needed = beyond.max(ceiling);
         let wanted = needed.saturating_add(window);
-        // A page that somebody has set far ahead is nothing that others must be kept from.
+        // A page that somebody has set far ahead must not keep others from minting.
         let value = self.write(needed, wanted, page)?.min(wanted);
         page.cover(value)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
@@ -164,7 +164,7 @@ impl Ceiling {
         let (value, position) = page.update(|found| {
             let known = self.written.load(Ordering::Relaxed);
             if found > known {
-                // Not ours: restored from a dump, say. What came with it is below it.
+                // Another server wrote the value, which came from a dump, say. The ids that came with it are below it.
                 self.raise_floor(found);
             }
             if found < known {
@@ -179,7 +179,7 @@ impl Ceiling {
             self.written.store(value, Ordering::Relaxed);
             (value != found).then_some(value)
         })?;
-        // Also when another session wrote it, which might not have flushed it yet.
+        // Another session that wrote the value might not have flushed it yet.
         page.flush(position)?;
         if let Some(found) = lost {
             page.set_back(found, value);
@@ -187,8 +187,8 @@ impl Ceiling {
         Ok(value)
     }
 
-    /// Sets all bounds to where a ceiling that is wrong must continue. No session must be writing the page, and
-    /// the caller checks the lanes that minted under the old bounds afterwards.
+    /// Sets all bounds to `value`, where a wrong ceiling must continue. No session can be writing the page, and the
+    /// caller checks the lanes that minted under the old bounds afterwards.
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {
             place.store(value, Ordering::SeqCst);

@@ -10,7 +10,7 @@ pub type Micros = i64;
 /// Formats a timestamp by RFC 3339, with years after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
 #[must_use]
 pub fn timestamp_text(at: Micros) -> String {
-    /// 400 years, after which the calendar repeats, and the start of the last of those that `Timestamp` has whole.
+    /// The 400 years after which the calendar repeats, and the start of the last of them that `Timestamp` has whole.
     const CYCLE: Micros = 146_097 * 86_400_000_000;
     const LAST: Micros = 19 * CYCLE;
     let cycles = (at - LAST.min(at)) / CYCLE;
@@ -53,7 +53,7 @@ pub fn duration_text(micros: Micros) -> String {
 pub struct ClockAnchor {
     /// Wall clock minus time since boot; 0 when not yet known.
     offset: AtomicI64,
-    /// The same as last read, trusted or not; 0 when not yet read.
+    /// The same difference at the last reading, trusted or not; 0 when not yet read.
     last_read: AtomicI64,
 }
 
@@ -95,7 +95,7 @@ impl ClockAnchor {
         Ok(())
     }
 
-    /// Returns by how much the wall clock has run ahead of the one trusted; none if that is not known. Trusts nothing.
+    /// Returns by how much the wall clock has run ahead of the trusted one; none before one is. Trusts nothing.
     pub fn surplus(&self, now: Micros, up: Micros) -> Option<Micros> {
         let trusted = self.offset.load(Ordering::Acquire);
         (trusted != 0).then(|| now.saturating_sub(up).saturating_sub(trusted))
@@ -116,7 +116,7 @@ impl ClockAnchor {
         (stored.is_ok() && last != 0 && by.saturating_abs() >= STEP).then_some(by)
     }
 
-    /// Trusts the clock as it stands, and returns by how much it differs from the one trusted before.
+    /// Trusts the clock as it stands, and returns by how much it differs from the one that was trusted.
     pub fn accept(&self, now: Micros, up: Micros) -> Micros {
         let offset = now.saturating_sub(up);
         match self.offset.swap(offset, Ordering::AcqRel) {

@@ -10,8 +10,8 @@
 //!
 //! Beside them are pure functions: ids as text ([`codec::text`], [`codec::ulid`], [`codec::typeid`]), hidden (`codec::conceal`, with
 //! the feature of that name), scattered ([`codec::scatter`], [`codec::auto_random`]), and the numbers of a
-//! [`counter::sequence_table`]. [`mod@family`] has every kind of id in a table, and [`mod@inspect`]
-//! says what an unknown id can be.
+//! [`counter::sequence_table`]. [`mod@family`] has every kind of id in a table, and [`mod@inspect`] returns the formats
+//! that an unknown id can have.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -2,9 +2,9 @@
 //!
 //! A word is the time of the last id, in the finest steps that the id has room for. The next one is
 //! `max(now, last + 1)` (RFC 9562, 6.2): a step used up takes the one after it, and a clock that
-//! steps back is waited for by counting on from the last id. So the ids of a lane ascend in the order
-//! of minting, over every session that shares the word. How far it runs ahead of the clock has no
-//! bound. The clock is an argument.
+//! `max(now, last + 1)` (RFC 9562, 6.2): a step used up takes the one after it, and while the clock is behind the last
+//! id, the word counts on from that id. So the ids of a lane ascend in the order of minting, over every session that
+//! shares the word. The word can run ahead of the clock without a bound. The clock is an argument.
 
 use crate::atomic::{AtomicU64, Ordering};
 use std::convert::Infallible;
@@ -12,12 +12,12 @@ use std::convert::Infallible;
 /// A timestamp as nanoseconds since 1970-01-01T00:00:00Z without leap seconds; reaches from 1677 to 2262.
 pub type Nanos = i64;
 
-/// A timestamp as the system's clock has it, in the range of [`Nanos`]. As one number, ids would have to divide it again.
+/// A timestamp as the system's clock has it, in the range of [`Nanos`]. Its two parts save ids a division.
 #[derive(Debug, Clone, Copy)]
 pub struct ClockTime {
-    /// Since 1970-01-01T00:00:00Z without leap seconds; negative before.
+    /// Seconds since 1970-01-01T00:00:00Z without leap seconds; negative before.
     pub seconds: i64,
-    /// From there on, 0 to 999,999,999.
+    /// Nanoseconds of the second, 0 to 999,999,999.
     pub nanos: u32,
 }
 
@@ -37,7 +37,7 @@ impl From<Nanos> for ClockTime {
 pub struct MonotonicWord(AtomicU64);
 
 impl MonotonicWord {
-    /// Moves the word to what `next` makes of the last one, unless that is an error. `next` must grow: a
+    /// Moves the word to the result of `next` for the last one, unless that is an error. The result must be larger: a
     /// word is unique only because the one before it was smaller.
     ///
     /// # Errors

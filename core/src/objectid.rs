@@ -7,8 +7,8 @@ use md5::{Digest, Md5};
 use std::cell::Cell;
 use std::fmt;
 
-/// 4 bytes of unsigned seconds since 1970, 5 bytes of a process, 3 of a counter; big-endian, so that
-/// order by bytes is order by time. As text, 24 hexadecimal digits.
+/// 4 bytes of unsigned seconds since 1970, 5 bytes of a process, 3 of a counter; big-endian, so that order by bytes is
+/// order by time. Its text has 24 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectId(pub [u8; 12]);
 
@@ -39,8 +39,8 @@ impl ObjectId {
         Self(bytes)
     }
 
-    /// Returns one of the second of a timestamp with random bits behind it, to migrate old rows; none before 1970 and after
-    /// the time field.
+    /// Returns an id of a timestamp's second with random bits behind it, to migrate old rows; none before 1970 and
+    /// after the time field.
     #[must_use]
     pub fn at(at: Micros, random: u64) -> Option<Self> {
         let second = u32::try_from(at.div_euclid(SECOND)).ok()?;
@@ -78,7 +78,7 @@ impl ObjectId {
         u16::from_be_bytes([a, b])
     }
 
-    /// Returns the smallest one with a time at or after a timestamp; none after the time field.
+    /// Returns the smallest id with a time at or after a timestamp; none after the time field.
     #[must_use]
     pub fn min(at: Micros) -> Option<Self> {
         let at = at.max(0);
@@ -86,20 +86,20 @@ impl ObjectId {
         (second <= LAST).then(|| Self::new(second.unsigned_abs() << COUNTER, [0; 5]))
     }
 
-    /// Returns the largest one with a time at or before a timestamp; none before 1970.
+    /// Returns the largest id with a time at or before a timestamp; none before 1970.
     #[must_use]
     pub fn max(at: Micros) -> Option<Self> {
         let second = (at / SECOND).min(LAST).unsigned_abs();
         (at >= 0).then(|| Self::new(second << COUNTER | COUNTER_MASK, [0xff; 5]))
     }
 
-    /// Returns the smallest one with a time after a timestamp; none after the time field.
+    /// Returns the smallest id with a time after a timestamp; none after the time field.
     #[must_use]
     pub fn min_after(at: Micros) -> Option<Self> {
         Self::min(at.saturating_add(1))
     }
 
-    /// Returns the largest one with a time before a timestamp; none before 1970.
+    /// Returns the largest id with a time before a timestamp; none before 1970.
     #[must_use]
     pub fn max_before(at: Micros) -> Option<Self> {
         Self::max(at.saturating_sub(1))
@@ -119,7 +119,7 @@ pub fn legacy_machine(host: &[u8]) -> [u8; 3] {
     [a, b, c]
 }
 
-/// The lane of ObjectIDs of a server, and what was drawn when it started. In shared memory.
+/// The lane of ObjectIDs of a server, and the random numbers of its start. In shared memory.
 ///
 /// - `word`: `seconds since 1970 << 24 | counter`, moved by compare-and-swap only, ever upward.
 /// - `process`: written by [`ObjectIdLane::seed`] before the memory is published, immutable from then on.
@@ -134,7 +134,7 @@ pub struct ObjectIdLane {
 }
 
 impl ObjectIdLane {
-    /// Returns a lane that issued nothing yet, outside of shared memory.
+    /// Returns a lane outside of shared memory, which has issued nothing yet.
     #[must_use]
     pub fn new(random: u64) -> Self {
         let lane = Self::default();
@@ -142,16 +142,16 @@ impl ObjectIdLane {
         lane
     }
 
-    /// Sets the 5 random bytes and the start of the counter of this start of the server. The caller is alone with the
-    /// lane, whose memory is zeroed.
+    /// Sets the 5 random bytes and the counter of this start of the server. No one else uses the lane yet, whose memory
+    /// is zeroed.
     pub fn seed(&self, random: u64) {
         self.process.store(random >> COUNTER, Ordering::Relaxed);
         let word = self.word.take(random & COUNTER_MASK);
         self.skipped.store(word, Ordering::Relaxed);
     }
 
-    /// Mints an ObjectID: seconds, the 5 random bytes of this start, and the next of a counter that
-    /// started at random. None after the time field, in 2106.
+    /// Mints an ObjectID: seconds, the 5 random bytes of this start, and the next of a counter that started at random.
+    /// The result is none after the time field, in 2106.
     ///
     /// - **Unique** and **Ordered**: strictly increasing over all callers.
     /// - **Overflow**: a counter that comes round within a second takes the next second.
@@ -177,15 +177,15 @@ impl ObjectIdLane {
         Some(ObjectId::new(self.next(now.into())?, [a, b, c, d, e]))
     }
 
-    /// Returns the next word. The counter continues from second to second. Where it comes round, its carry is the next second,
-    /// unless the clock is there already.
+    /// Returns the next word. The counter continues from second to second. If it overflows, its carry is the next
+    /// second, unless the clock is there already.
     #[inline]
     fn next(&self, now: ClockTime) -> Option<u64> {
         let second = now.seconds.max(0).unsigned_abs();
         let skipped = Cell::new(0_u64);
         let word = self.word.advance(|last| {
             if skipped.get() > 0 {
-                // Another session was faster.
+                // Another session moved the word first.
                 self.skip(skipped.take().wrapping_neg());
             }
             let next = last + 1;
@@ -203,7 +203,7 @@ impl ObjectIdLane {
         word.ok()
     }
 
-    /// Counts words as skipped: once a second while ids are minted. Not under loom, whose models would only grow.
+    /// Counts words as skipped: once a second while ids are minted. Models of loom do not, to stay small.
     #[cold]
     fn skip(&self, words: u64) {
         if !cfg!(loom) {
@@ -215,7 +215,7 @@ impl ObjectIdLane {
     /// make it less, never more.
     #[must_use]
     pub fn minted(&self) -> u64 {
-        // The word first: what was skipped up to it was added before it moved.
+        // Read the word first: the words skipped before it were added before it moved.
         let word = self.word.last();
         let minted = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
         if minted.cast_signed() < 0 { 0 } else { minted }

@@ -1,9 +1,9 @@
-//! What a message shows of a text that a caller gave: its beginning, as a text may have a gigabyte.
+//! The beginning of a caller's text, which messages show, as the text can have a gigabyte.
 
 /// The most bytes of a text that a message shows.
 pub const LONGEST: usize = 100;
 
-/// What follows where a text was cut off.
+/// The mark where a text was cut off.
 pub const ELLIPSIS: &str = "...";
 
 /// Returns a text for a message, cut off after [`LONGEST`] bytes.

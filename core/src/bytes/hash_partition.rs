@@ -1,4 +1,4 @@
-//! The partitions of a PostgreSQL table that is partitioned by hash of one column, and which of them has a key.
+//! The partitions of a table that PostgreSQL partitions by the hash of one column, and the test whether one has a key.
 //!
 //! Rows are on disk by this hash, so it never changes: Bob Jenkins's lookup3 of 2006, as PostgreSQL has adapted it
 //! (src/common/hashfn.c), with a seed of its own, reduced by the modulus of the partition.
@@ -38,20 +38,20 @@ impl HashPartition {
         }
     }
 
-    /// Returns the modulus: one of so many keys is of the partition.
+    /// Returns the modulus: one of so many keys belongs to the partition.
     #[must_use]
     pub const fn modulus(self) -> u32 {
         self.modulus
     }
 
-    /// Returns whether a key of type bigint is of this partition.
+    /// Returns whether a key of type bigint belongs to this partition.
     #[inline]
     #[must_use]
     pub fn has_number(self, key: i64) -> bool {
         self.has_hash(hash_of_number(key))
     }
 
-    /// Returns whether a key of type uuid is of this partition.
+    /// Returns whether a key of type uuid belongs to this partition.
     #[inline]
     #[must_use]
     pub fn has_uuid(self, key: [u8; 16]) -> bool {
@@ -60,7 +60,7 @@ impl HashPartition {
 
     #[inline]
     fn has_hash(self, hash: u64) -> bool {
-        // The hash of the first column of a key, combined with that of no column before it.
+        // The hash of a key's first column, combined with that of no column before it.
         let combined = hash.wrapping_add(0x49a0_f4dd_15e5_a8e3);
         combined % u64::from(self.modulus) == u64::from(self.remainder)
     }
@@ -94,7 +94,7 @@ pub fn hash_of_number(key: i64) -> u64 {
     finish([a.wrapping_add(word), b, c])
 }
 
-/// Returns `uuid_hash_extended(key, SEED)`. Words are of the machine's order of bytes, as in the server.
+/// Returns `uuid_hash_extended(key, SEED)`. Words are in the machine's byte order, as in the server.
 #[inline]
 #[must_use]
 pub fn hash_of_uuid(key: [u8; 16]) -> u64 {

@@ -1,4 +1,4 @@
-//! Work on words and bytes that knows nothing of ids.
+//! Work on words and bytes that does not know ids.
 
 pub mod excerpt;
 pub mod hash;

@@ -1,6 +1,6 @@
 //! Random bits: the CSPRNG of a process, ChaCha with 12 rounds, seeded from the operating system.
 //!
-//! What runs the rounds is not inlined into other crates: they can be compiled for size, and the rounds are loops.
+//! The rounds are loops, so they are not inlined into other crates, which can be compiled for size.
 
 use rand::rngs::{ChaCha12Rng, SysError, SysRng};
 use rand::{Rng, RngExt, SeedableRng};
@@ -9,9 +9,9 @@ use rand::{Rng, RngExt, SeedableRng};
 #[derive(Debug)]
 pub struct RandomBits {
     cipher: ChaCha12Rng,
-    /// Words drawn at once.
+    /// Words that were drawn at once.
     words: [u64; 32],
-    /// How many of them are used.
+    /// The number of words that are used.
     used: usize,
 }
 

@@ -6,7 +6,7 @@
 use crate::bytes::hash::splitmix64;
 use thiserror::Error;
 
-/// Reason why an id cannot be made, or is none.
+/// Reason why an id cannot be made, or is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum AutoRandomError {
@@ -29,7 +29,7 @@ pub enum AutoRandomError {
     },
 }
 
-/// The widths of such ids.
+/// The widths of the parts of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutoRandom {
     shard_bits: u32,
@@ -37,7 +37,7 @@ pub struct AutoRandom {
 }
 
 impl AutoRandom {
-    /// Returns the widths of ids with so many bits for the shard, of so many in total, the sign included.
+    /// Returns the widths of ids with so many bits for the shard and in total, the sign included.
     ///
     /// # Errors
     /// When `shard_bits` is not from 1 to 15, or `range_bits` not from 32 to 64, TiDB's own limits.

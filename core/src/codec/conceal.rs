@@ -1,11 +1,11 @@
-//! Ids that hide what they say: FF1 over the bits of the id.
+//! Ids that hide their content: FF1 over the bits of the id.
 //!
 //! FF1 is the format-preserving encryption of NIST SP 800-38G (2016), here with radix 2: the numeral string is
 //! the id's bits, the most significant one first. A message is at least 20 bits, revision 1's minimum of a million
 //! values. So other languages read and write public ids with any library that has FF1.
 //!
-//! FF1 permutes 0 to 2^bits - 1. Zero is not an id: what becomes zero is encrypted once more (cycle walking: Black
-//! and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
+//! FF1 permutes 0 to 2^bits - 1. Zero is not an id: an id that becomes zero is encrypted once more (cycle walking:
+//! Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
 //!
 //! At radix 2 all of a round's input but the tweak fits in one block of AES, and a sum modulo 2^m is an addition.
 
@@ -95,7 +95,7 @@ impl Concealer {
         Ok(self.walk(id, halves, tweak, true))
     }
 
-    /// Permutes until the result is not zero: at most twice, as one word alone becomes zero.
+    /// Permutes until the result is not zero: at most twice, as only one word becomes zero.
     #[inline]
     fn walk(&self, id: i64, halves: Halves, tweak: &[u8], reverse: bool) -> i64 {
         let mut word = id.cast_unsigned();
@@ -118,7 +118,7 @@ impl Concealer {
     }
 }
 
-/// How FF1 cuts a word in two: `u` upper bits and `v` lower ones. `v` is 32 at most, and `u` equal or one less.
+/// The halves of a word in FF1: `u` upper bits and `v` lower ones. `v` is 32 at most, and `u` equal or one less.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     u: u32,
@@ -164,7 +164,7 @@ impl Halves {
     }
 }
 
-/// All rounds over a word in one call of the cipher's backend, which looks once for the processor's AES.
+/// All rounds over a word in one call of the cipher's backend, which checks once for the processor's AES.
 struct Rounds<'a> {
     halves: Halves,
     tweak: &'a [u8],
@@ -187,8 +187,8 @@ impl BlockCipherEncClosure for Rounds<'_> {
         };
         let Halves { u, v } = self.halves;
         let counter = 8 * self.halves.bytes();
-        // `PRF` of the standard is the last block of CBC over P and Q. What comes before the round and the half is
-        // the same in all rounds.
+        // `PRF` of the standard is the last block of CBC over P and Q. The part before the round and the half is the
+        // same in all rounds.
         let mut before = encrypt(self.halves.parameters(self.tweak));
         let (blocks, rest) = self.tweak.as_chunks();
         for block in blocks {

@@ -1,4 +1,4 @@
-//! Other forms of an id: text, hidden, scattered. All of it computes only.
+//! Other forms of an id: text, hidden, scattered. All of this is pure computation.
 
 pub mod auto_random;
 pub mod check;

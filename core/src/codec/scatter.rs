@@ -1,9 +1,8 @@
 //! Scattering: an id's last decimal digits moved behind its first, so that ids minted one after the
 //! other lie far apart.
 //!
-//! From PingCAP's article on hot spots of TiDB, where text is cut and joined. Here in arithmetic:
-//! the digits after the first are rotated, so an id keeps its number of digits and its first digit,
-//! and no two ids become one.
+//! The idea is from PingCAP's article on hot spots of TiDB, where text is cut and joined. Here arithmetic rotates the
+//! digits after the first, so an id keeps its number of digits and its first digit, and no two ids become one.
 
 use thiserror::Error;
 

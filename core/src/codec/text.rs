@@ -1,7 +1,7 @@
 //! Ids as short text: digits of a radix, the first one never zero. UUIDs in the same encodings are in [`super::wide`].
 //!
-//! JavaScript's numbers end at 2^53; text of any of these encodings keeps every digit. Decoding is
-//! strict: what is accepted is an id, and where an encoding is for machines, one id has one text.
+//! JavaScript's numbers end at 2^53; text of any of these encodings keeps every digit. Decoding is strict: an accepted
+//! text is an id, and in an encoding for machines, one id has one text.
 
 use crate::codec::check;
 use thiserror::Error;
@@ -47,18 +47,18 @@ pub struct Encoding {
     pub name: &'static str,
     /// The digits by their value.
     pub(super) digits: &'static [u8],
-    /// The same as a table that any 6 bits are an index of.
+    /// The digits again, repeated so that any 6 bits are an index.
     pub(super) table: [u8; 64],
     /// The value of each byte; [`NOT_A_DIGIT`] or [`IGNORED`] where it has none.
     pub(super) values: [u8; 256],
-    /// For reading by eye: either case, zeros in front.
+    /// Meant for reading by eye: either case, zeros in front.
     lenient: bool,
     /// A check character follows the digits.
     pub(super) checked: bool,
     /// Texts of all ids have one length, with zeros in front: they sort as the ids do.
     padded: bool,
-    /// The bits of bytes are divided into digits from the left, as the encoding's specification has it, and those of
-    /// numbers from the right.
+    /// The bits are divided into digits from the left, as the specification of an encoding of bytes has it; those of
+    /// numbers are from the right.
     pub(super) of_bytes: bool,
 }
 
@@ -73,7 +73,7 @@ pub const MAX_LENGTH: usize = 16;
 /// The longest text that is read, in bytes: encodings for people allow zeros in front and hyphens anywhere.
 const LONGEST: usize = 1_048_576;
 
-/// Checks the length of a text before anything else reads it: one can have a gigabyte.
+/// Checks the length of a text before anything else reads it, as it can have a gigabyte.
 pub(super) fn check_length(text: &[u8]) -> Result<(), EncodingError> {
     match text.len() {
         ..=LONGEST => Ok(()),
@@ -124,7 +124,7 @@ const fn crockford(name: &'static str, checked: bool) -> Encoding {
     it
 }
 
-/// Returns the encoding of TSIDs: Crockford's digits, 13 of them, and hyphens are none.
+/// Returns the encoding of TSIDs: Crockford's digits, 13 of them, without hyphens.
 const fn tsid() -> Encoding {
     let mut it = crockford("tsid", false);
     it.padded = true;
@@ -166,7 +166,7 @@ pub static ENCODINGS: [Encoding; 9] = [
     )),
     // Douglas Crockford, "Base 32", without check symbols.
     crockford("crockford", false),
-    // The same with its check symbol.
+    // Crockford's again, with its check symbol.
     crockford("crockford-check", true),
     // Zooko's human-oriented base 32, lower case only; as digits, as bwmarrin/snowflake has it.
     of_bytes(encoding(
@@ -323,7 +323,7 @@ impl Encoding {
         Ok(id.cast_signed())
     }
 
-    /// Returns the error of a text: that of a wrong digit, if it has one, says more than the range.
+    /// Returns the error of a text: a wrong digit, if it has one, says more than the range.
     #[cold]
     fn too_large(&self, text: &[u8]) -> EncodingError {
         if text
@@ -340,7 +340,7 @@ impl Encoding {
     pub(super) fn bad_digit(&self, text: &[u8]) -> EncodingError {
         let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;
         let place = text.iter().position(|&byte| !is_digit(byte)).unwrap_or(0);
-        // What is no text in the server's encoding is shown as the mark for that.
+        // Bytes that are not text in the server's encoding appear as the replacement character.
         let digit = String::from_utf8_lossy(&text[place..text.len().min(place + 4)])
             .chars()
             .next()

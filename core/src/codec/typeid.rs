@@ -23,7 +23,7 @@ pub enum TypeIdError {
     PrefixEnd,
     #[error("the separator has no prefix before it")]
     Separator,
-    /// What is wrong with the suffix, or with the length of the whole.
+    /// The fault of the suffix, or of the length of the whole.
     #[error(transparent)]
     Suffix(#[from] EncodingError),
 }

@@ -40,8 +40,8 @@ pub fn time(id: &Uuid) -> Micros {
     ((id.as_u128() >> RANDOM) as i64) * 1_000
 }
 
-/// Returns the smallest one with a [`time`] at or after a timestamp; none after the time field. It is at or below every UUID of
-/// version 7 of its millisecond, too.
+/// Returns the smallest ULID with a [`time`] at or after a timestamp; none after the time field. It is at or below
+/// every UUID of version 7 of its millisecond, too.
 #[must_use]
 pub fn min(at: Micros) -> Option<Uuid> {
     let at = at.max(0);
@@ -49,7 +49,7 @@ pub fn min(at: Micros) -> Option<Uuid> {
     (milli <= LAST_MILLI).then(|| Uuid::from_u128(u128::from(milli.unsigned_abs()) << RANDOM))
 }
 
-/// Returns the largest one with a [`time`] at or before a timestamp; none before 1970.
+/// Returns the largest ULID with a [`time`] at or before a timestamp; none before 1970.
 #[must_use]
 pub fn max(at: Micros) -> Option<Uuid> {
     let milli = (at / 1_000).min(LAST_MILLI).unsigned_abs();
@@ -57,13 +57,13 @@ pub fn max(at: Micros) -> Option<Uuid> {
     (at >= 0).then(|| Uuid::from_u128(u128::from(milli) << RANDOM | random))
 }
 
-/// Returns the smallest one with a [`time`] after a timestamp; none after the time field.
+/// Returns the smallest ULID with a [`time`] after a timestamp; none after the time field.
 #[must_use]
 pub fn min_after(at: Micros) -> Option<Uuid> {
     min(at.saturating_add(1))
 }
 
-/// Returns the largest one with a [`time`] before a timestamp; none before 1970.
+/// Returns the largest ULID with a [`time`] before a timestamp; none before 1970.
 #[must_use]
 pub fn max_before(at: Micros) -> Option<Uuid> {
     max(at.saturating_sub(1))

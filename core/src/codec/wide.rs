@@ -1,8 +1,8 @@
 //! UUIDs in the encodings of ids, all texts of an encoding of one length.
 //!
-//! So texts sort as the UUIDs do where the digits are in the order of ASCII: base58btc, base62, crockford and hex, in the
-//! collation "C". Those that are specified for bytes, base64url and zbase32, divide the 128 bits from the left, as libraries
-//! do; the others write the digits of a number, and crockford writes that of a ULID.
+//! So texts sort as the UUIDs do where the digits are in the order of ASCII: base58btc, base62, crockford and hex, in
+//! the collation "C". The encodings that are specified for bytes, base64url and zbase32, divide the 128 bits from the
+//! left, as libraries do; the others write the digits of a number, and crockford writes that of a ULID.
 
 use crate::codec::check;
 use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, check_length, verify};
@@ -34,7 +34,7 @@ impl Encoding {
         !self.checked && self.digits.is_sorted()
     }
 
-    /// Returns the bits of the last digit that are not of the UUID.
+    /// Returns how many bits of the last digit do not belong to the UUID.
     #[inline]
     fn unused_bits(&self) -> u32 {
         match self.digits.len() {
@@ -63,7 +63,7 @@ impl Encoding {
         &room[..length + usize::from(self.checked)]
     }
 
-    /// Returns the digits of a number where there are 32: each one is looked up by 5 bits of its own, without a division.
+    /// Returns the digits of a number in base 32: each is looked up by 5 bits of its own, without a division.
     #[inline]
     pub(super) fn base32(&self, id: u128) -> [u8; BASE32_DIGITS] {
         std::array::from_fn(|place| {

@@ -4,18 +4,18 @@ use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::ceiling::Ceiling;
 use crate::counter::user_bucket::{DIGITS, SectionOwner, UserKey, hash, unfold};
 
-/// How many sections there can be.
+/// The most sections.
 pub const MOST_SECTIONS: u16 = u16::MAX;
 
-/// By how much the reach of a section is raised, so that hardly a draw has to.
+/// The steps by which a section's reach is raised, so that hardly a draw has to.
 const AHEAD: i64 = 1 << (DIGITS - 4);
 
 /// The state that the users of a section share, in shared memory.
 ///
 /// - `bounds`: by the ceiling's protocol, with numbers in place of timestamps. A number is issued when it is
 ///   below the ceiling that is on disk, and starts at the floor.
-/// - `reach`: at least the next number of any user of the section. Only rises. A number of which only
-///   the last bits are known is taken to be as close below it as it can be.
+/// - `reach`: at least the next number of any user of the section. Only rises. If only the last bits of a number are
+///   known, the number is taken to be as close below the reach as it can be.
 /// - `evicted`: the highest next number of an evicted entry. Only rises.
 /// - `owner`: written before the rest when the memory is given to another section.
 ///
@@ -38,16 +38,16 @@ impl Section {
         self.owner.load(Ordering::SeqCst)
     }
 
-    /// Gives the memory to another section, unless a session is raising the one that has it. A session that raises
-    /// announces it first, and then reads the owner; so `unused` is asked once the owner has changed.
+    /// Gives the memory to another section, unless a session is raising the ceiling of its owner. A session that raises
+    /// announces it first, and then reads the owner; so `unused` is called once the owner has changed.
     pub fn reassign(&self, owner: SectionOwner, unused: impl FnOnce() -> bool) -> bool {
-        // Before the rest: a session that reads the bounds of another section reads its owner, too.
+        // The owner changes first: a session that reads the bounds of another section reads its owner, too.
         let before = self.owner.swap(owner, Ordering::SeqCst);
         let mine = unused();
         if mine {
             self.bounds.reset(0);
             let nothing = -owner.cast_signed();
-            // Swapped, as loom does not know that a store comes after swaps that have read what it replaces.
+            // Swaps, as loom does not know that a store comes after the swaps that have read the value before it.
             self.reach.swap(nothing, Ordering::SeqCst);
             self.evicted.swap(nothing, Ordering::SeqCst);
         } else {
@@ -68,8 +68,8 @@ impl Section {
             .max(self.evicted.load(Ordering::Acquire))
     }
 
-    /// Gives `want` numbers in a row, of which `first` tells the first one from the bounds and the reach. Returns the
-    /// first, and the one after the last.
+    /// Gives `want` numbers in a row. `first` computes the first one from the bounds and the reach. Returns the first
+    /// number, and the one after the last.
     #[inline]
     pub(super) fn give(
         &self,
@@ -77,7 +77,7 @@ impl Section {
         want: u64,
         first: impl FnOnce(&Self, i64) -> i64,
     ) -> Result<(i64, i64), DrawError> {
-        // The limit before the floor, and the owner last: so floor and limit belong together and to this owner.
+        // Read the limit before the floor, and the owner last, so that both belong together and to this owner.
         let limit = self.bounds.limit();
         let reach = self.reach.load(Ordering::Acquire);
         let first = first(self, reach);
@@ -92,12 +92,12 @@ impl Section {
         if next > limit {
             return Err(DrawError::Beyond(next - 1));
         }
-        // Before the entry remembers the number.
+        // The reach rises before the entry remembers the number.
         self.reach_beyond(reach, next, owner)?;
         Ok((first, next))
     }
 
-    /// Raises the reach above `next`, from the value that was read of it, while the section is still the owner's.
+    /// Raises the reach above `next`, from the value that was read, while the section is still the owner's.
     #[inline]
     fn reach_beyond(
         &self,
@@ -121,7 +121,7 @@ impl Section {
         Ok(())
     }
 
-    /// Returns the next number of an entry. The reach was read after the entry. No user stays below a floor that rose.
+    /// Returns the next number of an entry, which was read before the reach. No user stays below a floor that rose.
     #[inline]
     pub(super) fn next(&self, word: u64, reach: i64) -> i64 {
         unfold(word, reach).max(self.bounds.floor())
@@ -158,7 +158,7 @@ impl Evicted {
     }
 }
 
-/// Returns the section, of so many, of a user and three neighboring ids. Frozen as [`hash`] is.
+/// Returns which of so many sections a user and three neighboring ids belong to. Frozen as [`hash`] is.
 #[must_use]
 #[inline]
 pub fn section_of(id: i64, sections: usize) -> usize {
@@ -174,7 +174,7 @@ pub enum DrawError {
     UsedUp,
     /// The memory belongs to another section now.
     NotMine,
-    /// The table should `UserTable::grow` first. Where it cannot now, `UserTable::draw_or_evict`.
+    /// The table should `UserTable::grow` first, or `UserTable::draw_or_evict` if it cannot grow now.
     Crowded,
     /// This session has to map more of the table's parts first.
     Unmapped,

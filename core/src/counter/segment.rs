@@ -34,7 +34,7 @@ pub type Position = u64;
 /// - `word`: moved by compare-and-swap only; the generation only rises.
 /// - `filled`: the last generation whose half is written, `word`'s or the next. Changed only while filling.
 /// - `halves`: written before `filled` shows them.
-/// - `positions`: the same.
+/// - `positions`: written before `filled` shows them.
 /// - `step`, `refilled`: notes for filling. `refilled` is when the second segment or a later one was filled, and
 ///   `ONCE` after the first.
 /// - `taken`, `refills`, `waits`, `waited`: statistics, of the owner's time.
@@ -53,7 +53,7 @@ pub struct Segment {
     waited: AtomicU64,
 }
 
-/// Marks that one segment was filled, which lasts a tenth until the second is fetched, and says nothing about the load.
+/// Marks that only one segment was filled. The second is fetched after a tenth of it, too early to tell the load.
 const ONCE: Micros = -1;
 
 #[derive(Debug, Default)]
@@ -74,14 +74,14 @@ pub enum Draw {
     Got {
         /// The first of the values.
         first: i64,
-        /// From one to the next.
+        /// The step from one to the next.
         increment: i64,
-        /// True when this session has to fetch the next segment unless it is there: past a tenth, and in the last tenth.
+        /// True when this session has to fetch a missing next segment: past the first tenth, and in the last.
         fetch: bool,
     },
-    /// The segment in use has fewer left.
+    /// The segment in use has fewer values left.
     Short {
-        /// How many it has.
+        /// Their number.
         left: u64,
     },
     /// The memory belongs to another sequence now.
@@ -136,7 +136,7 @@ impl Segment {
             }
             let (drawn, count) = (offset(word), count_of(head));
             if want > count - drawn.min(count) {
-                // The halves can have changed since the word was read: only the word can tell.
+                // The halves can have changed since the word was read, and only the word tells.
                 let now = self.word.load(Ordering::Acquire);
                 if now == word {
                     return Draw::Short {
@@ -157,7 +157,7 @@ impl Segment {
                 .compare_exchange(word, after, Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => {
-                    // As Leaf: the first draw that finds less than nine tenths left. Of one value, the draw of it.
+                    // Like Leaf, fetch once less than nine tenths are left; for a segment of one value, at its draw.
                     let tenth = count / 10;
                     let mark = (tenth + 1).min(count - 1);
                     let is_mark = drawn <= mark && mark < drawn + want;
@@ -188,7 +188,7 @@ impl Segment {
             return Switch::NotMine;
         }
         flush(self.positions[(next & 1) as usize].load(Ordering::Relaxed));
-        // Failing is as good: another session has switched, and flushed before.
+        // If this fails, another session has switched, and flushed before.
         let _ =
             self.word
                 .compare_exchange(word, next << OFFSET, Ordering::AcqRel, Ordering::Relaxed);
@@ -208,20 +208,20 @@ impl Segment {
         count(now).saturating_sub(offset(word)) + next
     }
 
-    /// Returns true when there is no next segment yet. **Under the page's lock**: without it the answer can be late.
+    /// Returns true when there is no next segment yet. **Under the page's lock**: otherwise the answer can be outdated.
     #[must_use]
     pub fn lacks_next(&self) -> bool {
         self.filled.load(Ordering::Acquire) == generation(self.word.load(Ordering::Acquire))
     }
 
-    /// Returns the generation of the values that were put there last: it rises each time.
+    /// Returns the generation that was filled last: it rises each time.
     #[must_use]
     pub fn last_filled(&self) -> u64 {
         self.filled.load(Ordering::Acquire)
     }
 
-    /// Puts values behind those in use. **One at a time, and only while [`Segment::lacks_next`]**: the caller
-    /// holds the page that they were taken from. False when the memory belongs to another.
+    /// Puts values behind those in use. **One session at a time, and only while [`Segment::lacks_next`]**: the caller
+    /// holds the page that they were taken from. Returns false when the memory belongs to another sequence.
     pub fn fill(
         &self,
         owner: SegmentOwner,
@@ -252,8 +252,8 @@ impl Segment {
         true
     }
 
-    /// Returns how many values to take next, at least and at most so many. **Under the page's lock.** [`Segment::note_step`]
-    /// follows if they are taken.
+    /// Returns how many values to take next, within the limits. **Under the page's lock.** Call [`Segment::note_step`]
+    /// if they are taken.
     #[must_use]
     pub fn next_step(&self, now: Micros, (least, most): (u64, u64)) -> u64 {
         let before = self.step.load(Ordering::Relaxed);
@@ -265,25 +265,25 @@ impl Segment {
         }
     }
 
-    /// Notes how many values were to be taken. **Under the page's lock.**
+    /// Notes how many values to take were chosen. **Under the page's lock.**
     pub fn note_step(&self, step: u64) {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Gives the memory to another owner, with nothing in it, and returns how many values remained: none of them was issued,
-    /// and none will be. **The caller keeps others from filling meanwhile.**
+    /// Gives the memory to another owner, without values, and returns how many values remained: they are never issued.
+    /// **The caller keeps others from filling meanwhile.**
     pub fn reassign(&self, owner: SegmentOwner) -> u64 {
         let filled = self.filled.load(Ordering::Relaxed);
         let counts = [filled, filled.wrapping_sub(1)];
         let [newest, before] = counts.map(|generation| self.values(generation).count);
         let next = filled + 1;
-        // Of a half that can be in use only the head is changed, before the word leaves it: a draw from it
+        // Only the head changes of a half that can be in use, and before the word leaves it. So a draw from it
         // meanwhile gets values that were taken, or sees the other owner.
         self.half(next)
             .head
             .store(head(owner, 0), Ordering::Relaxed);
         self.filled.store(next, Ordering::Release);
-        // By a swap, as every move of the word must be seen by those that follow.
+        // A swap, as all later moves of the word must see this one.
         let word = self.word.swap(next << OFFSET, Ordering::AcqRel);
         self.step.store(0, Ordering::Relaxed);
         self.reset_statistics();
@@ -312,7 +312,7 @@ impl Segment {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes how long it took.
+    /// Notes how long the session waited.
     pub fn note_waited(&self, span: Micros) {
         self.waited
             .fetch_add(span.max(0).unsigned_abs(), Ordering::Relaxed);
@@ -320,7 +320,7 @@ impl Segment {
 
     /// Returns how many values were drawn of those that were taken since the statistics were reset.
     fn drawn(&self) -> u64 {
-        // What was taken first: a segment that is filled in between makes it less, never more.
+        // Read `taken` first: a segment that is filled in between lowers the result, and never raises it.
         let taken = self.taken.load(Ordering::Acquire);
         let drawn = taken.wrapping_sub(self.left());
         if drawn.cast_signed() < 0 { 0 } else { drawn }
@@ -345,7 +345,7 @@ impl Segment {
         let current = self.values(now);
         let ready = filled > now;
         let end = if ready { self.values(filled) } else { current };
-        // The values before are in the other half until the next ones are: of the same owner, unless it is new.
+        // The other half has the values before until the next ones come, if it is of the same owner.
         let before = now.wrapping_sub(1);
         let is_same = owner_of(self.half(before).head.load(Ordering::Relaxed))
             == owner_of(self.half(now).head.load(Ordering::Relaxed));
@@ -384,16 +384,16 @@ pub struct SegmentState {
     pub ceiling: Option<i64>,
     /// True when the next segment is there.
     pub ready: bool,
-    /// How many values were taken last.
+    /// The number of values that were taken last.
     pub step: u64,
     /// True when values were ever taken for this owner.
     pub is_used: bool,
-    /// How many values were drawn, since the statistics were reset as all that follow.
+    /// The number of values drawn since the statistics were reset, as are all that follow.
     pub drawn: u64,
-    /// How often values were taken.
+    /// The number of times that values were taken.
     pub refills: u64,
-    /// How often a session had to fetch a segment before it could continue, the first one included.
+    /// The number of times that a session had to fetch a segment before it could continue, the first one included.
     pub waits: u64,
-    /// How long that took.
+    /// The time that they waited.
     pub waited: Micros,
 }

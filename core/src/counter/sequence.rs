@@ -8,11 +8,11 @@ use crate::clock::Micros;
 /// The definition of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// From one value to the next; not 0, negative for a descending sequence.
+    /// The step from one value to the next; not 0, negative for a descending sequence.
     pub increment: i64,
-    /// No value is below it.
+    /// The smallest value.
     pub min: i64,
-    /// No value is above it.
+    /// The largest value.
     pub max: i64,
     /// True when the sequence begins again at its other end.
     pub cycle: bool,
@@ -32,9 +32,9 @@ pub struct SequenceState {
 pub struct Values {
     /// The first of them.
     pub first: i64,
-    /// From one to the next.
+    /// The step from one to the next.
     pub increment: i64,
-    /// How many, at least 1.
+    /// Their number, at least 1.
     pub count: u64,
 }
 
@@ -43,7 +43,7 @@ impl Values {
     #[must_use]
     #[inline]
     pub fn get(&self, index: u64) -> i64 {
-        // Wrapping cannot happen below `count`: the last value was checked against the bounds.
+        // This cannot overflow below `count`: the last value was checked against the bounds.
         self.first
             .wrapping_add(self.increment.wrapping_mul(index.cast_signed()))
     }
@@ -112,8 +112,8 @@ impl Rules {
         self.room(i128::from(self.beginning()))
     }
 
-    /// Returns the next values: up to `most` of them, if they follow each other without beginning again,
-    /// but never fewer than `least`. None when the sequence is used up, or cannot have `least` in a row.
+    /// Returns the next values: up to `most` of them, if they follow each other without beginning again, but never
+    /// fewer than `least`. The result is none if the sequence is used up, or cannot have `least` in a row.
     #[must_use]
     pub fn take(&self, state: SequenceState, least: u64, most: u64) -> Option<Values> {
         let next = self.next(state);
@@ -131,7 +131,7 @@ impl Rules {
     }
 }
 
-/// How many values `nextval` logs ahead: `SEQ_LOG_VALS` of sequence.c.
+/// The number of values that `nextval` logs ahead: `SEQ_LOG_VALS` of sequence.c.
 const LOGGED_AHEAD: u64 = 32;
 
 /// The page of a sequence.
@@ -139,19 +139,19 @@ const LOGGED_AHEAD: u64 = 32;
 pub struct SequenceData {
     /// Its state.
     pub state: SequenceState,
-    /// How many of the values that were logged are left.
+    /// The number of logged values that are left.
     pub log_count: i64,
     /// True when a checkpoint can have made `nextval` log again.
     pub relogged: bool,
 }
 
 impl Rules {
-    /// Returns true when calls of `nextval` for at most `most` values can have brought a sequence from `left`, with nothing
-    /// logged ahead, to where it is found; something has. `cache` is how many values a call takes at once.
+    /// Returns true when calls of `nextval` for at most `most` values can have brought a sequence from `left`, with
+    /// nothing logged ahead, to the state that was found. `cache` is how many values a call takes at once.
     ///
-    /// `setval` leaves nothing logged ahead, and so does one of 33 calls of `nextval`, which is taken for it. A `setval`
-    /// that is followed by calls of `nextval` is mistaken for those alone when it went forward by a multiple of 33, and
-    /// not beyond `most`.
+    /// Like `setval`, one of 33 calls of `nextval` leaves nothing logged ahead, and is taken for a `setval`. A `setval`
+    /// before calls of `nextval` is mistaken for such calls if it went forward by a multiple of 33, and not beyond
+    /// `most`.
     #[must_use]
     pub fn is_of_nextval(&self, cache: u64, left: i64, found: SequenceData, most: u64) -> bool {
         if !found.state.called {
@@ -171,21 +171,21 @@ impl Rules {
         {
             return false;
         }
-        // Each call uses up as many of those logged, and logs again when there are not enough.
+        // Each call uses up as many logged values as it takes, and logs again when there are not enough.
         let used = LOGGED_AHEAD - log_count;
         let calls_of_log = LOGGED_AHEAD / cache + 1;
         used.is_multiple_of(cache) && (found.relogged || (calls - 1) % calls_of_log == used / cache)
     }
 }
 
-/// How many values the first two segments of a sequence have that adapts. One that has issued eight values before a restart
-/// continues within fifty.
+/// The length of the first two segments of a sequence whose step adapts. A sequence that issued eight values before a
+/// restart continues within fifty.
 const FIRST: u64 = 10;
-/// How far a step grows.
+/// The longest step.
 const MOST: u64 = 1_000_000;
 
-/// Returns how many values to take at once, at least and at most, of a sequence of `total` values. A `step` above 1 is used
-/// whatever the load. Otherwise the step adapts from a few on, and is never more than a thousandth of all values.
+/// Returns the least and the most values to take at once of a sequence of `total` values. A `step` above 1 is used
+/// whatever the load. Otherwise the step adapts from [`FIRST`] on, and is at most a thousandth of all values.
 #[must_use]
 pub fn steps(step: u64, total: u64) -> (u64, u64) {
     if step > 1 {
@@ -198,14 +198,14 @@ pub fn steps(step: u64, total: u64) -> (u64, u64) {
 
 const MINUTE: Micros = 60_000_000;
 
-/// How long a segment is to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
-/// restart skips: so it skips about what was issued in the 15 minutes before. The time from one refill to the next is for
-/// the most part that of the segment before, so that a step grows to twice as much before that is seen.
+/// The least time that a segment should last. Leaf has 15 minutes for it. Here these are for the two segments of a
+/// sequence, as a restart skips both: so it skips about the values of the last 15 minutes. A refill measures mostly the
+/// segment before it, so a step grows to twice as much before that is seen.
 pub const LASTING: Micros = 15 * MINUTE / 8;
 
-/// Returns how many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they
-/// lasted less than [`LASTING`], half as many after twice that or more; never below `least`, nor above `most`, unless
-/// `least` is.
+/// Returns how many values to take next, when `now` were taken `lasted` ago, by Leaf's rule: twice as many when they
+/// lasted less than [`LASTING`], half as many after twice that or more. The result is never below `least`, nor above
+/// `most` unless `least` is.
 #[must_use]
 pub fn adapt(now: u64, lasted: Micros, least: u64, most: u64) -> u64 {
     let wanted = match lasted {
@@ -217,9 +217,9 @@ pub fn adapt(now: u64, lasted: Micros, least: u64, most: u64) -> u64 {
     wanted.clamp(least, most.max(least))
 }
 
-/// Returns the least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:
-/// one of several ticket servers continues there. `server` is 1 to `servers`; `above` is not negative. None
-/// when 64 bits have no such number.
+/// Returns the least number above `above`, and not below `server`, that leaves `server` when divided by `servers`: one
+/// of several ticket servers continues there. `server` is 1 to `servers`; `above` is not negative. The result is none
+/// if 64 bits have no such number.
 #[must_use]
 pub fn first_of_series(server: i64, servers: i64, above: i64) -> Option<i64> {
     match above.checked_sub(server)? {

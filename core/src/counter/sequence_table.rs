@@ -29,7 +29,7 @@ pub struct SequenceTable {
     pub first: i64,
     /// The last value; equal to the first where there is only one.
     pub last: i64,
-    /// From one value to the next; negative when they descend, never zero.
+    /// The step from one value to the next; negative when they descend, never zero.
     pub step: i64,
 }
 

@@ -1,9 +1,9 @@
 //! Buckets of users: entries of eight bytes, each with a user, its next number and a lock.
 //!
-//! Eight bytes do not hold all of that, so two things are left out that cost gaps and nothing else. Of a number an entry has
-//! the last `DIGITS` bits; the rest is taken to be as high as it can be (`unfold`). Of a user it has the section, the last
-//! two bits of the id and 32 of a hash, eight of these as the bucket that it is in. Two users of a section that this does not
-//! tell apart draw from one counter, which only rises for either. That happens to a few hundred of ten million in 64 sections.
+//! Eight bytes do not hold all of that, so two things are cut short, which costs gaps and nothing else. An entry has
+//! only the last `DIGITS` bits of a number; the rest is taken to be as high as it can be (`unfold`). It has the section
+//! of a user, the last two bits of the id and 32 of a hash, eight of them as its bucket. Two users of a section that
+//! these do not tell apart, a few hundred of ten million in 64 sections, draw from one counter, which only rises.
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, pause};
 use crate::bytes::hash::{fibonacci, splitmix64};
@@ -17,7 +17,7 @@ pub type SectionOwner = u64;
 #[repr(C, align(64))]
 pub struct Bucket<const PLACES: usize = 511> {
     locked: AtomicU32,
-    /// The level that the bucket is at. Under the lock.
+    /// The number of bits of a user that chose the bucket. Under the lock.
     level: AtomicU32,
     entries: [Entry; PLACES],
 }
@@ -40,7 +40,7 @@ impl<const PLACES: usize> Default for Bucket<PLACES> {
 #[repr(transparent)]
 pub(crate) struct Entry(AtomicU64);
 
-/// How many bits of a number are remembered.
+/// The number of a number's last bits that an entry has.
 pub(crate) const DIGITS: u32 = 20;
 const NUMBER: u64 = (1 << DIGITS) - 1;
 const LOCKED: u64 = 1 << DIGITS;
@@ -50,7 +50,7 @@ const USER: u64 = !(USED | LOCKED | NUMBER);
 /// Words in a line of the processor's caches.
 const LINE: u64 = 8;
 
-/// The level at which a table starts, and how many bits of a user its bucket tells.
+/// The level at which a table starts: that many bits of a user are known from its bucket.
 pub(crate) const FIRST_LEVEL: u32 = if cfg!(loom) { 0 } else { 8 };
 
 /// Returns the number that a user gets next: the highest one with these last bits that is at most `most`.
@@ -63,7 +63,7 @@ pub(crate) fn unfold(word: u64, most: i64) -> i64 {
 /// A user as its entry has it, and the place to look for the entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserKey {
-    /// The user's bits of the entry.
+    /// The user's bits in the entry.
     user: u64,
     /// Chooses the line in the bucket.
     spread: u64,
@@ -74,7 +74,7 @@ pub(crate) struct UserKey {
 impl UserKey {
     #[inline]
     pub(crate) fn of(owner: SectionOwner, id: i64) -> Self {
-        // The upper half of it chose the section.
+        // The upper half of the hash chose the section.
         let hash = hash(id >> 2) & 0xffff_ffff;
         let section = (owner & 0xffff) + 1;
         let user = section << 26 | (hash & 0xff_ffff) << 2 | (id & 3).cast_unsigned();
@@ -83,11 +83,11 @@ impl UserKey {
         key
     }
 
-    /// Returns the user of an entry, and of its bucket the bits above [`FIRST_LEVEL`].
+    /// Returns the user of an entry; of its bucket, it has only the bits above [`FIRST_LEVEL`].
     #[inline]
     pub(crate) fn of_word(word: u64) -> Self {
         let user = word & USER;
-        // Two neighboring ids have the same, and so the same bucket.
+        // Two neighboring ids have the same spread, and so the same bucket.
         let spread = fibonacci(user >> (DIGITS + 3));
         Self {
             user,
@@ -101,8 +101,8 @@ impl UserKey {
         (self.user >> 48) as usize - 1
     }
 
-    /// Returns the home place in a bucket of so many, and where its cache line begins. The first line begins with the
-    /// head of the bucket.
+    /// Returns the home place in a bucket of so many places, and where its cache line begins. The first line begins
+    /// with the head of the bucket.
     #[inline]
     fn place(self, places: usize) -> (usize, usize) {
         let lines = (places as u64 + 1) / LINE;
@@ -166,7 +166,7 @@ impl Entry {
         None
     }
 
-    /// Locks the entry; the bucket's lock, which the caller holds, keeps its user.
+    /// Locks the entry. The caller holds the bucket's lock, so the entry keeps its user.
     pub(crate) fn lock_any(&self) -> EntryGuard<'_> {
         loop {
             if let Some(guard) = self.lock(UserKey::of_word(self.word())) {
@@ -193,7 +193,7 @@ impl<const PLACES: usize> Bucket<PLACES> {
     /// Returns the users of the entries, each as it is at some time during the call.
     pub(crate) fn users(&self) -> impl Iterator<Item = UserKey> {
         let words = self.entries.iter().map(Entry::word);
-        // A place that is locked or vacant can have no user.
+        // A locked or vacant place can have no user.
         words.filter(|word| word & USER != 0).map(UserKey::of_word)
     }
 

@@ -9,9 +9,9 @@
 //! caches, a draw costs one access to memory. Adding or evicting an entry locks the bucket. No lock is held for more than a
 //! few steps, none of which waits for anything but another lock.
 //!
-//! Few users use few buckets, and two neighboring ids one of them, so that they fit into the caches. Twice as many buckets
-//! come into use when one is full and half of all places are taken. So the buckets lie in parts, each as large as all before
-//! it, and a part is made when it is needed.
+//! Two neighboring ids share a bucket, and few users use few buckets, so that they fit into the caches. Twice as many
+//! buckets come into use when one is full and half of all places are taken. So the buckets lie in parts, each as large
+//! as all before it, and a part is made when it is needed.
 
 use crate::atomic::{AtomicU32, AtomicU64, CacheLine, Ordering};
 use crate::counter::section::{DrawError, Evicted, Section};
@@ -23,9 +23,9 @@ use crate::counter::user_bucket::{
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct TableHead {
-    /// How often the buckets in use were doubled. Rises under the table's lock.
+    /// The number of times that the buckets in use were doubled. Rises under the table's lock.
     doubled: CacheLine<AtomicU32>,
-    /// How many places are taken. Each new user writes it, while every draw reads `doubled`.
+    /// The number of taken places. Each new user writes it, while every draw reads `doubled`.
     used: CacheLine<AtomicU64>,
 }
 
@@ -44,9 +44,9 @@ fn first_level(buckets: usize) -> u32 {
 pub struct UserTable<'a, const PLACES: usize = 511> {
     head: &'a TableHead,
     parts: [&'a [Bucket<PLACES>]; PARTS],
-    /// The first part has 2^first_level buckets.
+    /// The binary logarithm of the buckets in the first part.
     first_level: u32,
-    /// At most 2^most buckets come into use.
+    /// The binary logarithm of the most buckets that come into use.
     most: u32,
 }
 
@@ -122,7 +122,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
             if locked.level() <= level {
                 return Ok(locked);
             }
-            // A level at a time: only what it was split from says that a bucket is in use.
+            // One level at a time: only the bucket that another was split from tells that it is in use.
             level += 1;
         }
     }
@@ -172,7 +172,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
             for word in words {
                 let key = UserKey::of_word(word);
                 let half = &both[(key.bucket >> level & 1) as usize];
-                // There is room: they were in one bucket.
+                // There is room, as all of them were in one bucket.
                 match half.find(key) {
                     Search::Vacant(entry) => entry.insert_word(word),
                     Search::Found(_) | Search::Full => debug_assert!(false, "twice in a bucket"),
@@ -182,8 +182,8 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.head.doubled.fetch_add(1, Ordering::Release);
     }
 
-    /// Counts the entries of each of so many sections, by their places in memory. An entry of a section that had the
-    /// place before counts for the one that has it now. Draws continue meanwhile.
+    /// Counts the entries of each of so many sections, by their places in memory. Entries of a section that had the
+    /// place before count for the one that has it now. Draws continue meanwhile.
     #[must_use]
     pub fn users_by_section(&self, sections: usize) -> Vec<u64> {
         let mut users = vec![0; sections];

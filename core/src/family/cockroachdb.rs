@@ -9,7 +9,7 @@ const EPOCH: Micros = 1_420_070_400_000_000;
 const UNIT: Micros = 10;
 /// Bits of the node.
 const NODE: u32 = 15;
-/// How rare these ids are beside tweets, in bits.
+/// The rarity of these ids beside tweets, in bits.
 const RARE: f64 = 2.0;
 
 /// Reads a row's id.

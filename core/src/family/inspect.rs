@@ -1,9 +1,9 @@
-//! What an id can be: every format that fits, the most likely one first.
+//! The formats that an id can have, the most likely one first.
 //!
-//! A format that an id breaks no rule of is a *reading*. Readings begin with the same weight and lose it by what speaks
-//! against them: a time that no id of today has, or a node that the caller has not. So readings that nothing speaks against
-//! have the same likelihood. The id is less unusual in the first of them (`usual`), or else its format is more common, which
-//! is the order of [`FAMILIES`].
+//! A format whose rules an id keeps is a *reading*. All readings begin with the same weight, and lose it by facts that
+//! speak against them: a time that no id of today has, or a node that the caller does not have. So all readings without
+//! such facts have the same likelihood. The first of them is the one in which the id is less unusual (`usual`), or else
+//! has the more common format, which is the order of [`FAMILIES`].
 
 use crate::family::reading::NONE;
 pub use crate::family::reading::{Context, Input, Part, Reading};

@@ -1,4 +1,4 @@
-//! The kinds of ids, and what reads an id of each.
+//! The kinds of ids, and the reader of each.
 //!
 //! `id_inspect` goes through [`FAMILIES`]. A new family is a file here with its reader, and an entry in that table. A new built-in layout is read without either.
 
@@ -15,7 +15,7 @@ pub mod uuid;
 use library::{atproto, cuid, firebase, ksuid, nanoid, xid};
 use reading::{Context, Input, Reading};
 
-/// What a column stores ids of a family as.
+/// The type of a column that stores ids of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// A bigint.

@@ -1,4 +1,4 @@
-//! Numbers: snowflakes of every built-in layout, Unix times, and numbers that are nothing else.
+//! Numbers: snowflakes of every built-in layout, Unix times, and mere numbers.
 
 use crate::clock::Micros;
 use crate::family::reading::{Context, Input, Part, Reading};
@@ -57,13 +57,13 @@ fn of_layout(number: i64, builtin: &Builtin, context: &Context<'_>) -> Option<Re
     Some(reading.part("node_parts", Part::Numbers(halves)))
 }
 
-/// Reads a number that counts something else.
+/// Reads a number as a count of something else.
 pub fn integer(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
     let number = id.number().map(plain);
     number.into_iter().collect()
 }
 
-/// Returns a number of which no format says more.
+/// Returns a number as nothing but a number.
 pub fn plain(number: i64) -> Reading {
     Reading::new("integer", number.to_string()).saying_nothing()
 }

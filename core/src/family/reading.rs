@@ -1,4 +1,4 @@
-//! What is asked, and one answer.
+//! The id to inspect, and one answer.
 
 use crate::clock::Micros;
 use crate::objectid::ObjectId;
@@ -7,7 +7,7 @@ use ::uuid::Uuid;
 /// An id of an unknown format.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
-    /// Any text. Spaces around it are no part of it.
+    /// Any text. Spaces around it are ignored.
     Text(&'a [u8]),
     /// A number.
     Number(i64),
@@ -18,7 +18,7 @@ pub enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns the same without spaces around a text.
+    /// Returns the input without spaces around a text.
     pub(super) fn trimmed(&self) -> Input<'a> {
         match *self {
             Input::Text(text) => Input::Text(text.trim_ascii()),
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the number, also of its decimal digits as they are written of a number: without signs or zeros in front.
+    /// Returns the number, also that of a text of decimal digits without signs or zeros in front.
     pub(super) fn number(&self) -> Option<i64> {
         match *self {
             Input::Number(number) => Some(number),
@@ -47,7 +47,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What is known besides the id.
+/// The facts that are known besides the id.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The time now.
@@ -57,7 +57,7 @@ pub struct Context<'a> {
 }
 
 const DAY: Micros = 86_400_000_000;
-/// 2005-01-01T00:00:00Z. Hardly an id with a time in it is older.
+/// 2005-01-01T00:00:00Z. Hardly an id with a time is older.
 const OLDEST: Micros = 1_104_537_600_000_000;
 
 /// The weight of a time that no id of today has.
@@ -76,8 +76,8 @@ impl Context<'_> {
         (OLDEST..=self.now.saturating_add(DAY)).contains(&at)
     }
 
-    /// Returns the same of an id that counts from an epoch of its own. Small numbers look as if they were of its first days, so
-    /// a month counts as too early.
+    /// Returns whether a time is plausible for an id that counts from an epoch of its own. Small numbers look like its
+    /// first days, so a month counts as too early.
     pub(super) fn is_plausible_since(&self, epoch: Micros, at: Micros) -> bool {
         self.is_plausible(at) && at >= epoch.saturating_add(30 * DAY)
     }
@@ -112,7 +112,7 @@ impl From<i64> for Part {
     }
 }
 
-/// One format that an id can be of, and what the id says in it.
+/// One format that an id can have, and its content by that format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The format: the name of a family.
@@ -121,7 +121,7 @@ pub struct Reading {
     pub version: Option<String>,
     /// When the id was made.
     pub time: Option<Micros>,
-    /// Who made it: the node of a snowflake, the address in a UUID, the random bytes of an ObjectID.
+    /// The origin of the id: the node of a snowflake, the address in a UUID, the random bytes of an ObjectID.
     pub node: Option<String>,
     /// The count within the time.
     pub sequence: Option<i64>,
@@ -129,14 +129,14 @@ pub struct Reading {
     pub parts: Vec<(&'static str, Part)>,
     /// The id as its format writes it.
     pub canonical: String,
-    /// How likely this reading is, from 0 to 1. All readings of an id and "none of these" make 1.
+    /// The likelihood of this reading, from 0 to 1. All readings of an id and "none of these" make 1.
     pub likelihood: f64,
-    /// How unusual the id is for its format, in bits: the order of readings that are equally likely.
+    /// The surprise of the id in its format, in bits: the order of readings that are equally likely.
     pub(super) surprise: f64,
 }
 
 impl Reading {
-    /// Begins a reading that nothing speaks against.
+    /// Begins a reading that no fact speaks against.
     pub(super) fn new(format: &'static str, canonical: impl Into<String>) -> Self {
         Self {
             format,
@@ -185,7 +185,7 @@ impl Reading {
         self.node(Some(node.to_string()))
     }
 
-    /// Weighs that the id has no node, where the caller's have one.
+    /// Weighs that the id has no node, although the caller's ids have one.
     pub(super) fn without_node(mut self, context: &Context<'_>) -> Self {
         if !context.nodes.is_empty() {
             self.likelihood *= WRONG_NODE;
@@ -228,12 +228,12 @@ impl Reading {
         self
     }
 
-    /// Returns whether nothing but a node speaks against the reading.
+    /// Returns whether no fact but a node speaks against the reading.
     pub(super) fn is_worth_showing(&self) -> bool {
         self.likelihood >= WRONG_NODE
     }
 
-    /// Returns whether nothing speaks against the reading.
+    /// Returns whether no fact speaks against the reading.
     pub(super) fn is_plausible(&self) -> bool {
         self.likelihood >= 1.0
     }

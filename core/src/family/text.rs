@@ -1,5 +1,5 @@
-//! Snowflakes and UUIDs as `id_to_text` and `uuid_to_text` write them, in each encoding, also behind a prefix such as `cus_`, and
-//! texts of other formats behind one.
+//! Snowflakes and UUIDs as `id_to_text` and `uuid_to_text` write them, in each encoding, also behind a prefix such as
+//! `cus_`; and texts of other formats behind a prefix.
 
 use crate::codec::text::{ENCODINGS, Encoding};
 use crate::codec::typeid;
@@ -9,7 +9,7 @@ use crate::family::uuid::of_uuid;
 use crate::family::{FAMILIES, Stored};
 use ::uuid::Uuid;
 
-/// Reads a text by each encoding. Almost any word is some number, so a number that is not an id of today is not read further.
+/// Reads a text by each encoding. Almost any word is a number, so only those that can be ids of today are read further.
 pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let Some(text) = id.text() else {
         return Vec::new();
@@ -67,7 +67,7 @@ const USUAL: [(&str, &str); 3] = [
     ("tsid", "tsid"),
     ("base58", "twitter"),
 ];
-/// How rare all other ids in an encoding are, in bits.
+/// The rarity of all other ids in an encoding, in bits.
 const UNUSUAL: f64 = 20.0;
 
 fn by_encoding(
@@ -82,7 +82,7 @@ fn by_encoding(
     if let (true, Some(number)) = (readings.is_empty(), number) {
         readings.push(plain(number).odd());
     }
-    // Nothing writes zeros in front but what writes all ids with as many digits.
+    // Only formats that write all ids with the same number of digits write zeros in front.
     if encoding.name == "crockford" && text.starts_with(b"0") {
         readings = readings.into_iter().map(Reading::odd).collect();
     }
@@ -94,8 +94,8 @@ fn by_encoding(
     readings.into_iter().chain(uuid)
 }
 
-/// Returns whether a text is rather a decimal number: it has its digits alone. That hardly happens among 58 digits. Among
-/// those of hex it happens to one id of some hundred, so there it is one only if it is a time.
+/// Returns whether a text is rather a decimal number: it has decimal digits alone. That hardly happens among 58 digits.
+/// Among hexadecimal ones it happens to one id of some hundred, so there it must be a time, too.
 fn is_rather_decimal(encoding: &Encoding, text: &[u8], context: &Context<'_>) -> bool {
     if !text.iter().all(u8::is_ascii_digit) {
         return false;

@@ -1,36 +1,36 @@
-//! How usual an id is for its format: what puts readings that nothing speaks against in order.
+//! The order of readings that no fact speaks against, by how usual the id is in them.
 //!
-//! A snowflake of almost any layout is a number that almost any other layout can have made, but seldom one that it would have
-//! made: a tweet is of data center 1 or 10 to 13, a busy server counts from 0 in each millisecond, a hash is any number. The
-//! *surprise* is the information in an id under its layout, in bits: less of it is a better explanation of the same number.
+//! A snowflake of almost any layout is a number that almost any other layout allows, but seldom makes: a tweet is of
+//! data center 1 or 10 to 13, a busy server counts from 0 in each millisecond, a hash is any number. The *surprise* is
+//! the information in an id under its layout, in bits: less of it is a better explanation of the same number.
 
 use crate::clock::Micros;
 use crate::snowflake::builtin::Builtin;
 use crate::snowflake::definition::Field;
 use crate::snowflake::id::Parts;
 
-/// What a field usually has.
+/// The usual values of a field.
 #[derive(Debug, Clone, Copy)]
 enum Values {
     /// Any number: a hash, a random one, an address.
     Any,
     /// Small ones, and large ones now and then.
     Small,
-    /// The first few, from there on.
+    /// The first few, from this one on.
     First(u64),
-    /// Those from one number up to another.
+    /// Values from the first number to below the second.
     Range(u64, u64),
     /// The first few in both halves of a split shard.
     Halves,
 }
 
-/// What ids of a layout usually have.
+/// The usual ids of a layout.
 #[derive(Debug, Clone, Copy)]
 struct Usual {
     layout: &'static str,
-    /// When something else became usual.
+    /// The time when other ids became usual.
     until: Micros,
-    /// How rare ids of the layout are beside tweets, in bits.
+    /// The rarity of ids of the layout beside tweets, in bits.
     rare: f64,
     shard: Values,
     seq: Values,
@@ -88,7 +88,7 @@ const TWITTER: Values = Values::Range(320, 448);
 const Y2015: Micros = 1_420_070_400_000_000;
 /// 2024-01-01T00:00:00Z.
 const Y2024: Micros = 1_704_067_200_000_000;
-/// 2005-01-01T00:00:00Z, before which hardly an id is.
+/// 2005-01-01T00:00:00Z; hardly an id is older.
 const FIRST: Micros = 1_104_537_600_000_000;
 
 /// Returns the surprise of an id of a layout.
@@ -131,7 +131,7 @@ pub(super) fn of_first(width: u32, value: u64) -> f64 {
     of_field(Values::First(0), field, value)
 }
 
-/// The share of ids that are as a field usually has them.
+/// The share of ids whose field is as usual.
 const MOST: f64 = 0.85;
 
 fn of_field(values: Values, field: Field, value: u64) -> f64 {
@@ -146,7 +146,7 @@ fn of_field(values: Values, field: Field, value: u64) -> f64 {
             let place = (value - start) as f64 + 1.0;
             1.0 / (place * (place + 1.0))
         }
-        // As 1 : value + 1, and the sum of these is about the logarithm.
+        // Its share is 1 / (value + 1), and the sum of these is about the logarithm.
         Values::Small => 1.0 / ((value as f64 + 1.0) * (all.ln() + 0.58)),
         Values::Range(first, end) if (first..end).contains(&value) => 1.0 / (end - first) as f64,
         Values::First(_) | Values::Range(..) | Values::Halves => 0.0,

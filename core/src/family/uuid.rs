@@ -1,4 +1,4 @@
-//! What 128 bits can be: UUIDs of every version, ULIDs and TypeIDs.
+//! The formats of 128 bits: UUIDs of every version, ULIDs and TypeIDs.
 
 use crate::codec::{typeid as typeid_text, ulid as ulid_text};
 use crate::family::reading::{Context, Input, Reading};
@@ -43,7 +43,7 @@ pub fn of_uuid(id: &Uuid, context: &Context<'_>) -> Reading {
     reading
 }
 
-/// Reads a ULID: of text by its 26 digits, and of a UUID by its bits.
+/// Reads a ULID: a text by its 26 digits, a UUID by its bits.
 pub fn ulid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let id = match *id {
         Input::Uuid(id) => Some(id),

@@ -1,16 +1,16 @@
 //! The rules by which a registry leases nodes: a ring of leases.
 //!
-//! Nodes are granted in the order of a ring. A registry that can have forgotten leases is one that was *started*: its
-//! server was, or its tables were restored, moved or copied, or its clock was set. Then it grants nothing new until all
-//! that it can have granted has ended, and continues at a place of the ring that is far from the one where it was.
-//! Meanwhile and later, members renew leases by their word where the registry knows of no other of the node. No step
-//! lowers the end of a lease below ids that can exist.
+//! Nodes are granted in the order of a ring. A registry was *started* when it can have forgotten leases: its server was
+//! started, its tables were restored, moved or copied, or its clock was set. Then it grants nothing new until all
+//! leases that it can have granted have ended, and continues at a distant place of the ring. Meanwhile and later, it
+//! renews a lease by the member's word if it knows of no other lease of the node. No step lowers the end of a lease
+//! below ids that can exist.
 //!
-//! Where clocks are right, the wait alone keeps leases of one node apart; where nothing is forgotten, the rows alone
-//! do, by any clocks. The order of the ring is for the rest: a registry and its copy that live side by side, and
-//! wrong clocks beside lost rows. `core/tests/registry_ring` searches all of that.
+//! If clocks are right, the wait alone keeps leases of one node apart; if nothing is forgotten, the rows alone do, by
+//! any clocks. The order of the ring is for the rest: a registry and its copy that live side by side, and wrong clocks
+//! beside lost rows. `core/tests/registry_ring` searches all of that.
 //!
-//! Who is asked, how the state is kept and how requests get here is the caller's, who has to
+//! The caller chooses the registry, keeps its state and carries requests. It has to
 //! - load, answer and store alone: under a lock of the registry, but for a request that [`RingRules::is_plain`], for
 //!   which a lock of its row is enough. A start ([`RingRules::is_start`]) waits for those, too. Clocks are read under
 //!   the lock;
@@ -44,7 +44,7 @@ impl RingRules {
     ) -> Result<RingLease, Refusal> {
         let ring = self.ring(request.width)?;
         let ahead = request.clock.saturating_sub(clocks.wall);
-        // Before anything else: where the registry's clock is the wrong one, nothing must be begun by it.
+        // This check is the first, as nothing must begin by a wrong clock of the registry.
         if ahead.saturating_abs() > self.skew {
             return Err(Refusal::Clock { ahead });
         }
@@ -166,7 +166,7 @@ impl RingRules {
         now: Micros,
     ) -> Result<Vec<u64>, Refusal> {
         let nodes = ring.end - ring.start;
-        // Over by the clock that is a skew behind, of a lease that began by the one that was a skew ahead.
+        // Even if a clock a skew ahead began the lease, it is over by a clock a skew behind.
         let over = now.saturating_sub(self.skew.saturating_mul(2));
         let ends = || rows.range(ring.clone()).map(|(_, lease)| lease.until);
         let kept_out = ends().filter(|until| *until == Micros::MAX).count() as u64;
@@ -218,9 +218,9 @@ fn steps(ring: &Range<u64>, from: u64, to: u64) -> u64 {
     (to + (ring.end - ring.start) - from - 1) % (ring.end - ring.start)
 }
 
-/// Returns an index at random of `count` free nodes that is far from where a registry grants that continues at the
-/// position, the beginning: an eighth of them lie between. And a quarter of them to where one continues that is at the
-/// base, so that repeated starts do not lead back to it.
+/// Returns the index of one of `count` free nodes, chosen at random. It is at least an eighth of them away from the
+/// first, where a copy that was not started would continue, and a quarter from the base, so that repeated starts do not
+/// lead back to it.
 fn jump(count: usize, base: usize, random: u64) -> usize {
     let is_far = |from: usize, to: usize, by: usize| {
         let distance = (to + count - from) % count;

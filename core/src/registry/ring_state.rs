@@ -1,4 +1,4 @@
-//! What a registry keeps, and what members ask of it and hear.
+//! The state of a registry, the requests of members, and the answers.
 
 use crate::bytes::hash::splitmix64;
 use crate::clock::Micros;
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 const SECOND: Micros = 1_000_000;
 
-/// The lengths by which a registry grants leases. Members and registries must have the same: [`RingRules::STANDARD`].
+/// The limits by which a registry grants leases. Members and registries must have the same: [`RingRules::STANDARD`].
 /// Tests have shorter ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingRules {
@@ -15,16 +15,16 @@ pub struct RingRules {
     pub smallest_width: u32,
     /// A ring has at most so many nodes, as a registry looks through all of them: 32,768, at least 1.
     pub largest_ring: u64,
-    /// How long a lease lasts from its grant or its last renewal: 30 s.
+    /// The length of a lease from its grant or its last renewal: 30 s.
     pub lease: Micros,
-    /// How long a member waits before it renews a lease: 10 s.
+    /// The time after which a member renews a lease: 10 s.
     pub renewal: Micros,
-    /// How far a clock can be from the time before its server gets nothing: 2.5 s.
+    /// The most that a server's clock can be off before the server gets nothing: 2.5 s.
     pub skew: Micros,
-    /// How long a registry that can have forgotten leases grants none: 35 s. A lease can begin by a clock that is a
-    /// skew ahead, and the next one by a clock that is a skew behind, so **not less than a lease and two skews**.
+    /// The time in which a registry that can have forgotten leases grants none: 35 s. A lease can begin by a clock a
+    /// skew ahead, and the next one by a clock a skew behind, so **not less than a lease and two skews**.
     pub wait: Micros,
-    /// How long the positions to which a ring jumps are far from one and the same base: a day.
+    /// The time in which all jumps of a ring keep far from the same base: a day.
     pub base: Micros,
 }
 
@@ -60,7 +60,7 @@ impl RingRules {
     }
 }
 
-/// Which registry it is, and which run of its server. Another one of these has not seen what this one has granted.
+/// The identity of a registry and of the run of its server. Another run has not seen what this one has granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RegistryRun {
@@ -85,9 +85,9 @@ pub struct RingPosition {
     pub position: u64,
     /// The position before the first jump within a day.
     pub base: u64,
-    /// When that was; [`Micros::MIN`] before the first one.
+    /// The time of that jump; [`Micros::MIN`] before the first one.
     pub based: Micros,
-    /// Whether there was a start since the last grant: the next one is elsewhere.
+    /// True from a start to the next grant, which is elsewhere in the ring.
     pub jumps: bool,
 }
 
@@ -106,7 +106,7 @@ pub struct RingState {
     pub rows: BTreeMap<u64, RingLease>,
 }
 
-/// What a registry keeps in memory, since its first request in this run.
+/// The state of a registry in memory, since its first request in this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RingMemory {
     /// When the wait began, by the clock since boot.
@@ -141,8 +141,8 @@ pub struct RingLease {
 }
 
 impl RingLease {
-    /// Returns whether it is the same lease, perhaps with another end. A number alone does not tell: a member that
-    /// has not heard of its lease repeats it, and can get it for another one.
+    /// Returns whether it is the same lease, perhaps with another end. The number alone does not tell: a member that
+    /// has not heard of its lease repeats the number, and can get another lease for it.
     #[must_use]
     pub const fn is_same(&self, other: Self) -> bool {
         self.node == other.node && self.number == other.number && self.from == other.from
@@ -174,11 +174,11 @@ pub struct RingRequest {
     pub width: u32,
     /// The time by the member's clock when it asked.
     pub clock: Micros,
-    /// What it asks.
+    /// Its demand.
     pub demand: RingDemand,
 }
 
-/// What a member asks.
+/// The demand of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -203,23 +203,23 @@ pub enum RingDemand {
 pub enum Refusal {
     /// The member's clock and the registry's differ by more than a skew. The registry has not looked at its state.
     Clock {
-        /// By how much the member's is ahead; negative when it is behind.
+        /// The time by which the member's clock is ahead; negative when it is behind.
         ahead: Micros,
     },
     /// Layouts of this width have too few bits of shard, or too many.
     Width,
     /// The registry was started, and can have forgotten leases that last.
     Wait {
-        /// For how long it grants nothing new.
+        /// The time until it grants new leases.
         left: Micros,
     },
     /// The lease is not renewed: it has ended, or another one of its node lasts, or it is none that a registry grants.
     Over,
     /// All nodes of the ring are leased, or were until two skews ago.
     Full {
-        /// How many nodes the ring has.
+        /// The number of nodes of the ring.
         nodes: u64,
-        /// How many of them have a lease that lasts, or are kept out of the ring.
+        /// The number of them that have a lease that lasts, or are kept out of the ring.
         leased: u64,
     },
 }

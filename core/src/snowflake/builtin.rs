@@ -17,8 +17,8 @@ pub struct Builtin {
 
 const MS: u32 = 1_000;
 
-/// Returns a layout with ticks of a millisecond, of time, shard and sequence in this order. `epoch` is in milliseconds, as the
-/// systems themselves write it.
+/// Returns a layout with ticks of a millisecond, and time, shard and sequence in this order. `epoch` is in
+/// milliseconds, as the systems themselves write it.
 const fn fields(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
     Definition {
         order: Order::TimeNodeSeq,
@@ -100,8 +100,8 @@ pub static BUILTINS: [Builtin; 18] = [
     // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 shards, 256 ids per
     // millisecond, until 2094.
     builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
-    // f4b6a3/tsid-creator and hypersistence-tsid with their defaults: a tick begins anywhere in its sequence, and what is
-    // past the last one carries into the next tick, as in every lane.
+    // f4b6a3/tsid-creator and hypersistence-tsid with their defaults: a tick begins anywhere in its sequence, and ids
+    // past its last sequence carry into the next tick, as in every lane.
     builtin(
         "tsid",
         Definition {

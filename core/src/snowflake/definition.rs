@@ -5,9 +5,9 @@ use crate::clock::Micros;
 /// A run of bits inside an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Field {
-    /// How many bits stand below it.
+    /// The number of bits below it.
     pub shift: u32,
-    /// How many bits it has, 0 to 63.
+    /// The number of its bits, 0 to 63.
     pub width: u32,
 }
 
@@ -56,8 +56,8 @@ impl Order {
         Order::SeqNodeTime,
     ];
 
-    /// Returns the one order that stands for all that differ only in where a shard of no bits is, so that
-    /// equal layouts have equal bytes.
+    /// Returns the order to store for a layout without a shard, whose place does not matter, so that equal layouts have
+    /// equal bytes.
     pub(crate) const fn without_shard(self) -> Order {
         match self {
             Order::TimeNodeSeq | Order::TimeSeqNode | Order::NodeTimeSeq => Order::TimeNodeSeq,
@@ -138,7 +138,7 @@ impl Definition {
         if shard > MAX_SHARD_BITS {
             return Err(DefinitionError::ShardTooWide(shard));
         }
-        // Ids are positive: the 64th bit can only be the time's, and is given up.
+        // Ids are positive, so the 64th bit stays zero: only a time of more bits can have it.
         if total == 64 && (self.order.letters()[0] != b't' || time == 1) {
             return Err(DefinitionError::SignBit);
         }

@@ -120,7 +120,7 @@ impl Layout {
             .and_then(|age| age.checked_add(self.epoch()));
         match at {
             Some(at) if id >= 0 && id.cast_unsigned() & !fields == 0 => Ok(at),
-            // Refused, or an age that needs more than 64 bits.
+            // `decode` refuses the id, or its age needs more than 64 bits.
             _ => self.decode(id).map(|parts| parts.at),
         }
     }
@@ -169,8 +169,8 @@ impl Layout {
         self.last_of(i128::from(at) - 1)
     }
 
-    /// Returns the distance of two ids whose times are an interval apart, which has days of 24 hours: what
-    /// [`Layout::min_id`] grows by.
+    /// Returns the distance of two ids whose times are an interval apart, with days of 24 hours: [`Layout::min_id`]
+    /// grows by this distance.
     ///
     /// # Errors
     /// When there is no such distance, or it is not the same everywhere.

@@ -34,7 +34,8 @@ const _: () = assert!(cfg!(loom) || size_of::<Lane>() == 64);
 
 const EMPTY: u32 = 0;
 
-/// The shard of a lane that serves every shard of its layout that found no lane of its own. A shard has at most 31 bits.
+/// The `shard` of a shared lane, which serves all shards of its layout without a lane of their own. Shards have at most
+/// 31 bits.
 pub const SHARED: u64 = u32::MAX as u64;
 
 impl Lane {
@@ -104,11 +105,11 @@ impl Lane {
         self.word.load(Ordering::Acquire)
     }
 
-    /// Returns how many ids were taken from the lane, by sessions that can keep some of them to themselves. A session that
-    /// moves the lane meanwhile can make it less, never more.
+    /// Returns how many ids sessions have taken from the lane; a session can hold some that it has not returned yet. A
+    /// session that moves the lane meanwhile can make it less, never more.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        // The word first: what was skipped up to it was added before it moved.
+        // Read the word first: the words skipped before it were added before it moved.
         let word = self.word.load(Ordering::Acquire);
         let taken = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
         if taken.cast_signed() < 0 { 0 } else { taken }
@@ -155,8 +156,8 @@ impl Lane {
         }
     }
 
-    /// Counts the words between `last` and `first` as skipped. Not under loom, whose models would only grow by a number
-    /// that decides nothing.
+    /// Counts the words between `last` and `first` as skipped. Models of loom do not, as a number that decides nothing
+    /// would only make them larger.
     #[inline]
     pub(crate) fn skip(&self, last: u64, first: u64) {
         if !cfg!(loom) {

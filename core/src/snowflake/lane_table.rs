@@ -13,17 +13,17 @@ use crate::bytes::hash::{fibonacci, keyed};
 use crate::snowflake::lane::{Lane, SHARED};
 use crate::snowflake::layout::{Layout, LayoutKey};
 
-/// How many makers of shared lanes are counted one by one.
+/// The number of makers of shared lanes that are counted one by one.
 const MAKERS: usize = if cfg!(loom) { 2 } else { 1_024 };
 
 /// The maker of a lane, for example a role. 0 is none, and has no limit.
 pub type Maker = u32;
 
-/// How many lanes there are. In shared memory, zeroed at first.
+/// The numbers of lanes, in shared memory that is zeroed at first.
 ///
 /// - `used`: lanes of single shards. Written under the table's lock.
 /// - `shared`: lanes that shards of a layout share, without those of maker 0. Under the lock.
-/// - `makers`: the makers of those of the second half, and how many each made. Under the lock.
+/// - `makers`: the makers of the shared lanes of the second half, and how many each made. Under the lock.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TableCount {
@@ -69,8 +69,8 @@ enum Probe<'a> {
 }
 
 impl<'a> LaneTable<'a> {
-    /// Returns a table over `slots`, a power of two of them, of which shards use at most `limit`, half of them. An eighth is
-    /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all sessions.
+    /// Returns a table over `slots`, a power of two of them. Single shards use at most `limit`, half of them; an eighth
+    /// is for shared lanes, and the rest keeps probing short. The `secret` is the same for all sessions.
     #[must_use]
     pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
         debug_assert!(slots.len().is_power_of_two() && (limit as usize) < slots.len());
@@ -137,9 +137,9 @@ impl<'a> LaneTable<'a> {
         Lookup::Missing
     }
 
-    /// Makes the lane for (layout, shard), or the layout's shared one when the table is full, unless
-    /// another session has done so. **The caller holds the table's lock.** None when the layout has no shared lane, and
-    /// its maker has used up what there is for lanes of further layouts.
+    /// Makes the lane for (layout, shard), or the layout's shared one when the table is full, unless another session
+    /// has done so. **The caller holds the table's lock.** The result is none if the layout has no shared lane, and its
+    /// maker has used up its share of lanes for further layouts.
     #[must_use]
     pub fn insert(&self, layout: &Layout, shard: u64, maker: Maker) -> Option<&'a Lane> {
         let used = self.count.used.load(Ordering::Relaxed);
@@ -167,7 +167,7 @@ impl<'a> LaneTable<'a> {
         }
     }
 
-    /// Returns how many shared lanes there can be, and how many of the second half of them one maker can have.
+    /// Returns how many shared lanes there can be, and how many of their second half one maker can have.
     #[must_use]
     pub fn shares(&self) -> (u32, u32) {
         let all = (self.slots.len() / 8) as u32;

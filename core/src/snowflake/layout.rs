@@ -7,8 +7,8 @@ use crate::snowflake::error::LayoutError;
 
 /// The part of a layout that decides which ids are equal: the key of a lane is this and the shard.
 ///
-/// It has epoch, unit, and where time, shard and sequence stand; not how wide the time is, how the
-/// shard is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
+/// It has the epoch, the unit and the places of time, shard and sequence, but not the width of the time, the split of
+/// the shard or the start of a tick. So layouts that could issue the same id share their lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LayoutKey {
     pub(crate) shape: u64,
@@ -27,11 +27,11 @@ impl LayoutKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     definition: Definition,
-    /// Where the time stands.
+    /// The place of the time.
     pub time: Field,
-    /// Where the shard stands; width 0 when the layout has none.
+    /// The place of the shard; width 0 when the layout has none.
     pub shard: Field,
-    /// Where the sequence stands.
+    /// The place of the sequence.
     pub seq: Field,
     max_tick: u64,
     key: LayoutKey,
@@ -103,13 +103,13 @@ impl Layout {
 
     /// Returns how many whole ticks fit into `age` microseconds, which are less than 2^63.
     ///
-    /// A multiplication by the reciprocal, rounded up, in place of a division, which would be the
-    /// dearest step of minting. Exact below 2^63 (Granlund and Montgomery, *Division by Invariant
-    /// Integers using Multiplication*, theorem 4.2, with N = 63).
+    /// It multiplies by the reciprocal, rounded up, as a division would be the slowest step of minting. The result is
+    /// exact below 2^63 (Granlund and Montgomery, *Division by Invariant Integers using Multiplication*, theorem 4.2,
+    /// with N = 63).
     #[must_use]
     #[inline]
     pub const fn ticks(&self, age: u64) -> u64 {
-        // Twice the age, so that the result is the upper half of the product.
+        // The age is doubled, so that the result is the upper half of the product.
         let product = (age << 1) as u128 * self.reciprocal as u128;
         (product >> 64) as u64 >> self.reciprocal_shift
     }
@@ -117,7 +117,7 @@ impl Layout {
     /// Returns the start of a tick; none where 64 bits of microseconds cannot hold it.
     #[must_use]
     pub fn tick_start(&self, tick: u64) -> Option<Micros> {
-        // Wide, because an age can be more than 64 bits hold where the epoch is long ago.
+        // In 128 bits, because an age can need more than 64 if the epoch is long ago.
         i64::try_from(i128::from(tick) * i128::from(self.unit()) + i128::from(self.epoch())).ok()
     }
 
@@ -132,8 +132,8 @@ impl Layout {
             .unwrap_or(Micros::MAX)
     }
 
-    /// Returns the first word whose tick starts at or after a timestamp. Of a timestamp past the end, a word whose tick is
-    /// past the end.
+    /// Returns the first word whose tick starts at or after a timestamp. If the timestamp is past the layout's end, so
+    /// is the tick.
     #[must_use]
     #[cold]
     pub fn word_at(&self, at: Micros) -> u64 {
@@ -154,7 +154,7 @@ impl Layout {
         &self.definition
     }
 
-    /// Returns the key of its lanes, less the shard.
+    /// Returns the key of its lanes, without the shard.
     #[must_use]
     #[inline]
     pub const fn key(&self) -> LayoutKey {
@@ -182,7 +182,7 @@ impl Layout {
         self.max_tick
     }
 
-    /// Returns how many first sequences a tick draws from, as a mask; 0 when it starts at 0.
+    /// Returns the mask of a tick's random first sequence; 0 when a tick starts at 0.
     #[must_use]
     #[inline]
     pub const fn start_mask(&self) -> u64 {
@@ -213,8 +213,7 @@ impl Layout {
 
     /// Returns the stored form: version, widths, order and start, a zero, unit and epoch, big-endian.
     ///
-    /// The fields themselves, never a name, so that defaults, indexes and partition bounds keep
-    /// their meaning.
+    /// It has the fields themselves, never a name, so that defaults, indexes and partition bounds keep their meaning.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let d = &self.definition;

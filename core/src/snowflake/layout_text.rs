@@ -94,7 +94,7 @@ impl Fields {
         }
     }
 
-    /// Returns the layout of these fields; of those that are missing, it has those of the base.
+    /// Returns the layout of these fields; the base supplies those that are missing.
     fn layout(mut self, base: Option<&Definition>) -> Result<Layout, LayoutError> {
         let missing = LayoutError::Missing;
         let time = self.time.or(base.map(|base| base.time));

@@ -11,8 +11,8 @@ use crate::snowflake::lane::Lane;
 
 /// The lease of some nodes to this server, in shared memory. Zeroed memory is an empty one.
 ///
-/// Both only rise, but for [`Lease::release`] and [`Lease::replace`]. A session that reads an end reads the beginning
-/// that belongs to it, or a later one.
+/// `from` and `until` only rise, except in [`Lease::release`] and [`Lease::replace`]. A session that reads `until` and
+/// then `from` gets the start of that lease, or of a later one.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Lease {
@@ -21,21 +21,21 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes what a registry has granted by a renewal: a lease that begins where this one does, or at its end or later.
+    /// Applies a renewal: a lease that begins where this one does, or at its end or later.
     pub fn extend(&self, from: Micros, until: Micros) {
         // The beginning before the end, which lets sessions mint.
         self.from.fetch_max(from, Ordering::AcqRel);
         self.until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// Takes a new lease, which can be of another registry. **The one before has ended, or was released**; nothing is
-    /// left of it, whatever the clocks of the two registries say.
+    /// Replaces the lease by a new one, perhaps of another registry. **The old lease has ended, or was released.**
+    /// Nothing of it remains, whatever the clocks of the two registries say.
     pub fn replace(&self, from: Micros, until: Micros) {
         self.until.store(self.from(), Ordering::SeqCst);
         self.extend(from, until);
     }
 
-    /// Returns the start: ids have ticks that start at or after it. Read after the end.
+    /// Returns the start: every id has a tick that starts at or after it. Read it after the end.
     #[must_use]
     #[inline]
     pub fn from(&self) -> Micros {
@@ -52,8 +52,8 @@ impl Lease {
     /// Ends the lease now. Returns a timestamp after all ids that were minted under it; a session still minting under it
     /// fails.
     ///
-    /// `lanes` are all lanes of the lease's nodes. **No such lane must be made meanwhile**: the caller
-    /// holds the table's lock. Nor must the lease be extended, but by a new grant.
+    /// `lanes` are all lanes of the lease's nodes. **No lane of these nodes can be made meanwhile**: the caller holds
+    /// the table's lock. Only a new grant can extend the lease again, never a renewal.
     pub fn release<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
         self.until.store(self.from(), Ordering::SeqCst);
         lanes

@@ -13,37 +13,37 @@ pub enum MintError {
     /// The lane is `ahead` of the clock, and reaching it takes `need`, which is longer than the policy's `max_wait`.
     /// The clock was set back, `max_ahead` lowered, or the lease released.
     ClockBehind {
-        /// How far the lane's last id is ahead of the clock.
+        /// The time by which the lane's last id is ahead of the clock.
         ahead: Micros,
-        /// How long a call would have to wait.
+        /// The wait that a call would need.
         need: Micros,
     },
     /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
     /// have been issued, and reaching it takes `need`, which is longer than the policy's `max_wait`.
     BelowFloor {
-        /// How far the ceiling is ahead of the clock. Not positive when the clock has passed it, and only
-        /// the next tick of the layout is far.
+        /// The time by which the ceiling is ahead of the clock. It is not positive when the clock has passed the
+        /// ceiling, and only the next tick of the layout is far.
         behind: Micros,
-        /// How long a call would have to wait.
+        /// The wait that a call would need.
         need: Micros,
     },
     /// The lease begins at `from`, and reaching it takes `need`, which is longer than the policy's `max_wait`.
     BeforeLease {
-        /// Where it begins.
+        /// The start of the lease.
         from: Micros,
-        /// How long a call would have to wait.
+        /// The wait that a call would need.
         need: Micros,
     },
     /// The lease ended at `until`, and was not renewed within the policy's `max_wait`.
     LeaseEnded {
-        /// Where it ended.
+        /// The end of the lease.
         until: Micros,
     },
     /// A lane is to start above an id that is `ahead` of the clock, more than `reach`.
     BeyondReach {
-        /// How far the id is ahead of the clock.
+        /// The time by which the id is ahead of the clock.
         ahead: Micros,
-        /// How far it can be.
+        /// The most that it can be.
         reach: Micros,
     },
     /// The clock went forward by `by` more than the time that passed.

@@ -39,11 +39,11 @@ impl Layout {
     }
 }
 
-/// Returns the shard of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
-/// hexadecimal digits, in upper case and one behind the other.
+/// Returns the shard of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of
+/// their hexadecimal digits, in upper case and one behind the other.
 ///
-/// None of a text that has anything else than addresses of 12 digits each, with or without `:`, `-`, `.`, commas and
-/// spaces. For compatibility with such ids. Of 38 machines, two have the same shard with a probability of one half.
+/// The result is none if the text has anything but addresses of 12 digits each, with or without `:`, `-`, `.`, commas
+/// and spaces. It is for compatibility: of two of 38 machines, the shard is the same with a probability of one half.
 #[must_use]
 pub fn node_of_addresses(addresses: &str) -> Option<u32> {
     let digits = addresses

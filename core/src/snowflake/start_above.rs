@@ -14,7 +14,7 @@ use crate::snowflake::mint_error::MintError;
 /// - **Bounded**: a word whose tick starts more than `reach` ahead of the clock is refused, as the lane could issue
 ///   nothing until then, and after a restart no lane of the server.
 /// - **Clock**: a clock that jumped forward is refused, as it is by minting.
-/// - **Lease**: the word lies before its end, as what comes after it can be another server's.
+/// - **Lease**: the word must lie before the lease's end, as later ids can be another server's.
 ///
 /// # Errors
 /// [`MintError`], or what interrupted the wait for a renewal.
@@ -27,7 +27,7 @@ pub fn start_above<H: Host>(
     host: &mut H,
 ) -> Result<(), Refusal<H::Interrupt>> {
     let start = layout.word_start_saturating(word);
-    // Without its floor there is no telling whether the clock can be trusted.
+    // Only the floor tells whether the clock can be trusted.
     if !host.ceiling().is_attached() {
         host.raise(Micros::MIN)?;
     }
@@ -55,7 +55,8 @@ fn check_clock<H: Host>(
     host: &mut H,
 ) -> Result<(), MintError> {
     let (now, up) = (host.now(), host.up());
-    // A clock too far below the floor to mint by is not checked, as in minting; it reaches no further for that.
+    // As in minting, a clock too far below the floor to mint by is not checked; the reach is measured from it all the
+    // same.
     if host.ceiling().floor().saturating_sub(now) <= policy.max_ahead {
         let checked = host.anchor().check(now, up, policy.max_jump);
         checked.map_err(|by| MintError::ClockJumped { by })?;

@@ -8,12 +8,12 @@ use crate::uuid::version::{PART, Uuid, ticks, time_of_ticks, v7_of};
 use ::uuid::{Builder, Version};
 use std::array;
 
-/// How many words the ids of version 2 have, as a power of two: enough that a million local ids at once
-/// find room. Two for interpreters, which look at each of them at every call.
+/// The binary logarithm of the words for ids of version 2: enough that a million local ids at once find room. One for
+/// interpreters, which look at each of them at every call.
 const LOCAL_BITS: u32 = if cfg!(any(loom, miri)) { 1 } else { 14 };
 const LOCAL: usize = 1 << LOCAL_BITS;
 
-/// Every lane of UUIDs of a server, and what was drawn when it started. In shared memory.
+/// Every lane of UUIDs of a server, and the random numbers of its start. In shared memory.
 ///
 /// - `gregorian`, `unix`, `local`: moved by compare-and-swap only, ever upward.
 /// - `node`, `clock_sequence`: written by [`UuidLanes::seed`] before the memory is published, immutable
@@ -33,7 +33,7 @@ pub struct UuidLanes {
 }
 
 impl UuidLanes {
-    /// Returns lanes that issued nothing yet, outside of shared memory.
+    /// Returns lanes outside of shared memory, which have issued nothing yet.
     #[must_use]
     pub fn new(random: u64) -> Self {
         let lanes = Self {
@@ -47,7 +47,7 @@ impl UuidLanes {
         lanes
     }
 
-    /// Sets the random node and clock sequence of this start of the server. The caller is alone with the lanes, whose
+    /// Sets the random node and clock sequence of this start of the server. No one else uses the lanes yet, whose
     /// memory is zeroed.
     pub fn seed(&self, random: u64) {
         /// Tells a random node from a machine's address: the multicast bit (RFC 9562, 6.10).
@@ -57,7 +57,7 @@ impl UuidLanes {
             .store(random & 0x3fff, Ordering::Relaxed);
     }
 
-    /// Returns the node of this start: 48 random bits, but for the multicast bit, which is set.
+    /// Returns the node of this start: 48 random bits, but with the multicast bit set.
     #[inline]
     fn node(&self) -> [u8; 6] {
         let [_, _, node @ ..] = self.node.load(Ordering::Relaxed).to_be_bytes();
@@ -130,12 +130,12 @@ impl UuidLanes {
         v7_of(self.unix.take(word), random)
     }
 
-    /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in
-    /// it, and a node. None when the 64 ids of this window and of the next are used up.
+    /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in it, and a node. The
+    /// result is none if the 64 ids of this window and of the next are used up.
     ///
     /// - **Unique** over all callers; two local ids may share their 64 ids of a window.
-    /// - **Overflow**: the 65th takes the next window; then none, until the clock is in that one.
-    /// - **Clock steps back**: continues from the last id, which reaches no further than that.
+    /// - **Overflow**: the 65th takes the next window; if that is used up, too, the clock must reach it first.
+    /// - **Clock steps back**: continues from the last id, but no further than that.
     #[must_use]
     pub fn v2(
         &self,

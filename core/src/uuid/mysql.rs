@@ -2,11 +2,11 @@
 
 use crate::uuid::version::Uuid;
 
-/// Returns a UUID in one of MySQL's three forms, with either case: 32 digits, with four dashes, or with
-/// dashes and braces. Nothing else: PostgreSQL's own input accepts more.
+/// Returns a UUID in one of MySQL's three forms, with either case: 32 digits, with four dashes, or with dashes and
+/// braces. PostgreSQL's own input accepts more.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<Uuid> {
-    // By these lengths the parser's forms are MySQL's three: its others have 34, 41 and 45.
+    // These lengths are those of MySQL's three forms: the parser's others have 34, 41 and 45.
     matches!(text.len(), 32 | 36 | 38)
         .then(|| Uuid::try_parse_ascii(text).ok())
         .flatten()
@@ -26,7 +26,7 @@ pub fn to_bin(id: &Uuid, swap: bool) -> [u8; 16] {
         .to_be_bytes()
 }
 
-/// Returns the UUID that [`to_bin`] stored with the same `swap`. Not the same shuffle a second time.
+/// Returns the UUID that [`to_bin`] stored with the same `swap`: the inverse shuffle, not the same one.
 #[must_use]
 pub fn from_bin(bytes: [u8; 16], swap: bool) -> Uuid {
     let [a, b, c, d, e, f, g, h, ..] = bytes;

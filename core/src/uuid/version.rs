@@ -18,7 +18,7 @@ const VARIANT: u64 = 0b10 << 62;
 /// The bits of that half below the variant.
 const RANDOM: u64 = u64::MAX >> 2;
 
-/// Returns ticks of 100 ns since 1582. From 1677 on, so never negative.
+/// Returns ticks of 100 ns since 1582, which are never negative: the clock's range begins in 1677.
 #[inline]
 pub(super) fn ticks(now: ClockTime) -> u64 {
     (now.seconds * 10_000_000 + i64::from(now.nanos / 100) + GREGORIAN).unsigned_abs()
@@ -35,15 +35,15 @@ pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
     /// The version, between the time and the part of its millisecond.
     const VERSION: u64 = 7 << PART;
     let part = word & ((1 << PART) - 1);
-    // Two words are two stores, where the bytes of a builder are sixteen.
+    // Two words are two stores; the bytes of a builder are sixteen.
     Uuid::from_u64_pair(
         word >> PART << 16 | VERSION | part,
         VARIANT | random & RANDOM,
     )
 }
 
-/// Returns version 7 of the same word with 62 other random bits: as unique as before, and in the same order with ids of other
-/// words.
+/// Returns version 7 of the same word with 62 other random bits: as unique as before, and in the same order beside ids
+/// of other words.
 #[inline]
 #[must_use]
 pub fn v7_redrawn(id: &Uuid, random: u64) -> Uuid {
@@ -51,8 +51,8 @@ pub fn v7_redrawn(id: &Uuid, random: u64) -> Uuid {
     Uuid::from_u64_pair(upper, VARIANT | random & RANDOM)
 }
 
-/// Returns version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
-/// ordered only as the timestamps are. None before 1970 and after the time field.
+/// Returns version 7 of any timestamp, to the microsecond; none before 1970 and after the time field. It is from no
+/// lane: unique by 62 of the random bits, and ordered only as the timestamps are.
 #[must_use]
 pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
     let milli = at.div_euclid(1_000);
@@ -186,8 +186,8 @@ fn gregorian(id: &Uuid) -> Option<u64> {
     }
 }
 
-/// Returns the time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
-/// its window of 7 minutes. None for the others.
+/// Returns the time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of its window of 7
+/// minutes; none for the others.
 #[must_use]
 pub fn time(id: &Uuid) -> Option<Micros> {
     if version(id)? == 7 {
@@ -223,7 +223,7 @@ pub fn local(id: &Uuid) -> Option<(u8, u32)> {
     (version(id)? == 2).then_some((*domain, local_id))
 }
 
-/// Returns version 1 as version 6: the same time, clock sequence and node. None for other versions.
+/// Returns version 1 as version 6: the same time, clock sequence and node; none for other versions.
 #[must_use]
 pub fn v1_to_v6(id: &Uuid) -> Option<Uuid> {
     let build = Builder::from_sorted_gregorian_timestamp;

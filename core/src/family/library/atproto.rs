@@ -5,12 +5,12 @@ use crate::family::reading::{Context, Input, Reading};
 
 /// The digits by their value.
 const DIGITS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
-/// How many an id has: 65 bits, of which the first two are zero.
+/// The number of digits: they hold 65 bits, of which the first two are zero.
 const LENGTH: usize = 13;
 /// Bits of the clock.
 const CLOCK: u32 = 10;
 
-/// Reads a TID of a time that ids of today have: half of all words of 13 such letters have one.
+/// Reads a TID whose time is one of today's ids: half of all words of 13 such letters have one.
 pub fn atproto(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let read = id.text().and_then(|text| {
         let number = parse(text)?;

@@ -9,7 +9,7 @@ const CUID: usize = 25;
 /// The usual digits of a CUID2.
 const CUID2: usize = 24;
 
-/// Reads a CUID of a time that ids of today have.
+/// Reads a CUID whose time is one of today's ids.
 pub fn cuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let read = id.text().and_then(|text| {
         let digits = text.strip_prefix(b"c")?;
@@ -31,7 +31,7 @@ pub fn cuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     read.into_iter().collect()
 }
 
-/// Reads a text that can be a CUID2 of the usual length. Of a thousand, one has no digit among its letters; words have none.
+/// Reads a text that can be a CUID2 of the usual length. One of a thousand has no digit among its letters, as words do.
 pub fn cuid2(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
     let is_one = |text: &&[u8]| {
         text.len() == CUID2

@@ -8,7 +8,7 @@ use crate::family::reading::{Context, Input, Reading};
 const TIME: usize = 8;
 const ALL: usize = 20;
 
-/// Reads a push id of a time that ids of today have: any word of 20 such letters has a time.
+/// Reads a push id whose time is one of today's ids: any word of 20 such letters has a time.
 pub fn firebase(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let read = id.text().and_then(|text| {
         let values: Vec<i64> = text.iter().map_while(|&digit| value(digit)).collect();

@@ -18,7 +18,7 @@ pub fn ksuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
             return reading.constant(seconds == 0);
         }
         let reading = reading.time(at, context.is_plausible(at));
-        // One of two million has no lower case; each UUID in crockford-check has none.
+        // One KSUID of two million has no lower case; a UUID in crockford-check never has any.
         let has_lower_case = text.iter().any(u8::is_ascii_lowercase);
         if has_lower_case {
             reading

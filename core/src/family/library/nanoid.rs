@@ -57,8 +57,8 @@ fn check(characters: &[char]) -> Result<(), NanoIdError> {
     twice.map_or(Ok(()), |pair| Err(NanoIdError::Twice(pair[0])))
 }
 
-/// Reads a text that can be one of the usual size and alphabet. Of 30 thousand, one has no letter of one of the cases; slugs
-/// and hexadecimal digits never have both.
+/// Reads a text of the usual size and alphabet. One of 30 thousand has letters of only one case, as all slugs and
+/// hexadecimal digits do.
 pub fn nanoid(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
     let is_one = |text: &&[u8]| {
         text.len() == SIZE
@@ -78,7 +78,7 @@ mod tests {
 
     const CONTEXT: Context<'_> = Context { now: 0, nodes: &[] };
 
-    /// Of the tests of nanoid in Rust, and of that in JavaScript while it cut bytes by a mask: it reads a chunk from its end.
+    /// From the tests of nanoid in Rust, and in JavaScript while it cut bytes by a mask: it reads a chunk from its end.
     #[test]
     fn ids_are_those_of_the_reference_implementations() {
         assert_eq!(generate(4, "abc", || [2, 255, 0, 1]).as_deref(), Ok("cabc"));

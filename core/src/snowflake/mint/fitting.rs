@@ -5,17 +5,17 @@ use crate::snowflake::layout::Layout;
 use crate::snowflake::mint::host::{Host, Policy};
 use crate::snowflake::mint::{Refusal, mint};
 
-/// How many words are looked at before a caller can be interrupted.
+/// The number of words that are searched before a caller can be interrupted.
 const LOOKAHEAD: u64 = 4_096;
 
-/// Mints a word that `fits`, or none if there was none among those that were taken: then call it again. Other words that
-/// were taken are lost to the lane.
+/// Mints a word that `fits`, or returns none if no word of the run that it took fits: then call it again. The other
+/// words of the run are lost.
 ///
-/// The search is ahead of where the lane stands, so one swap takes the words up to the first one that fits, and no more of
-/// them are lost. Where the lane went elsewhere meanwhile, because another session moved it or a new tick began,
-/// the words taken are others, and as likely to have one that fits.
+/// The words after the lane's last one are searched before one swap takes those up to the first that fits, so no more
+/// are lost. If the lane moves meanwhile, by another session or to a new tick, the swap takes as many other words, and
+/// one of them is as likely to fit.
 ///
-/// Else as [`mint()`]: what is returned is above all ids minted before, and is minted under the same limits.
+/// As with [`mint()`], the word is above all that were minted before, and the same limits apply.
 ///
 /// # Errors
 /// As [`mint()`].
@@ -32,6 +32,6 @@ pub fn mint_fitting<H: Host>(
         .find(|ahead| fits(last + ahead))
         .unwrap_or(LOOKAHEAD);
     let run = mint(lane, layout, want, policy, host)?;
-    // From the end, where the search has found one.
+    // From the end, where the word is that the search found.
     Ok((run.first..run.first + run.count).rfind(|&word| fits(word)))
 }

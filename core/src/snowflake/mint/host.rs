@@ -4,22 +4,22 @@ use crate::ceiling::Ceiling;
 use crate::clock::{ClockAnchor, Micros};
 use crate::snowflake::lease::Lease;
 
-/// How far a lane can run ahead of the clock, and limits on waiting. In microseconds.
+/// Limits on running ahead of the clock, and on waiting. In microseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// How far the tick of an id can start ahead of the clock.
+    /// The farthest that the tick of an id can start ahead of the clock.
     pub max_ahead: Micros,
     /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
     pub max_wait: Micros,
-    /// How far the clock can be ahead of the time that passed.
+    /// The farthest that the clock can be ahead of the time that passed.
     pub max_jump: Micros,
-    /// How far the ceiling is raised at once.
+    /// The step by which the ceiling is raised.
     pub window: Micros,
 }
 
 /// The surroundings of minting: clocks, waiting, random bits and a durable ceiling.
 pub trait Host {
-    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
+    /// The reason to stop a wait or a raise: cancellation, shutdown, a failed write.
     type Interrupt;
 
     /// Returns the wall clock, in microseconds since 1970.
@@ -62,15 +62,15 @@ pub trait Host {
 /// A wait of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// How long, in microseconds.
+    /// Its length, in microseconds.
     pub span: Micros,
-    /// What for.
+    /// Its cause.
     pub cause: WaitCause,
     /// True for the first wait of the call.
     pub is_first: bool,
 }
 
-/// What a call waits for.
+/// The cause of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitCause {
     /// The next tick, as the layout's rate is used up.

@@ -20,12 +20,12 @@ use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_f
 use crate::snowflake::mint_error::MintError;
 use std::mem::take;
 
-/// Consecutive words of a lane, now the caller's alone.
+/// Consecutive words of a lane, which only the caller has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The first word.
     pub first: u64,
-    /// How many, at least 1.
+    /// Their number, at least 1.
     pub count: u64,
 }
 
@@ -48,8 +48,8 @@ const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
-/// More than one is cut to half of what the lane can still issue without a wait or a renewal, so that a
-/// call for millions leaves room for others.
+/// A `want` above one is cut to half of what the lane can still issue without a wait or a renewal, so that a call for
+/// millions leaves room for others.
 ///
 /// - **Unique**: no word of a lane is ever in two runs.
 /// - **Ordered**: every run is above all runs minted before it.
@@ -81,7 +81,7 @@ pub fn mint<H: Host>(
     }
 }
 
-/// Mints one id where [`mint`] would without a wait, a check or a question to the host. Returns its word.
+/// Mints one id if [`mint`] could do so in its first attempt, without removing an obstacle. Returns its word.
 #[inline(always)]
 pub fn mint_at_once<H: Host>(
     lane: &Lane,
@@ -99,8 +99,8 @@ pub fn mint_at_once<H: Host>(
     request.attempt(host).ok().map(|run| run.first)
 }
 
-/// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
-/// registers.
+/// The parameters of a call of [`mint`]. They are passed by value, and only to functions that are inlined or on the way
+/// to an error, so that the fields stay in registers.
 #[derive(Clone, Copy)]
 struct MintRequest<'a> {
     lane: &'a Lane,
@@ -112,8 +112,8 @@ struct MintRequest<'a> {
 }
 
 impl MintRequest<'_> {
-    /// One pass of the algorithm, retried only when another session moved the word meanwhile.
-    // Called from the fast path and the slow one: left alone, the compiler would share one copy.
+    /// Makes one pass of the algorithm; repeats it only when another session moved the word meanwhile.
+    // Inlined into both the fast and the slow path, as the compiler would make them share one copy.
     #[inline(always)]
     fn attempt<H: Host>(self, host: &mut H) -> Result<Run, Obstacle> {
         let Self { lane, layout, .. } = self;
@@ -121,7 +121,7 @@ impl MintRequest<'_> {
             let ceiling = host.ceiling();
             let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
             let last = lane.word.load(Ordering::Acquire);
-            // After the word: giving a lease back ends it first, and moves the words then.
+            // The lease is read after the word: a release first ends the lease, and then moves the words.
             let mut until = Micros::MAX;
             if let Some(lease) = host.lease() {
                 until = lease.until();
@@ -163,8 +163,9 @@ impl MintRequest<'_> {
         }
     }
 
-    /// Returns the word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
-    /// skipped, here and not where the word is moved: so a word that follows the last one costs nothing.
+    /// Returns the word after `last`, or the first one of the clock's tick when the last one's is over. Counts the
+    /// words in between as skipped here, not where the word is moved, so that a word that follows the last one costs
+    /// nothing.
     #[inline(always)]
     fn next_word<H: Host>(
         self,
@@ -183,9 +184,8 @@ impl MintRequest<'_> {
         if passed < layout.unit() {
             return Ok(last + 1);
         }
-        // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
-        // the floor to mint by is not checked: it is wrong, and where it jumps to when it is corrected
-        // must not count as a jump.
+        // The lane moves far when it is new, was idle for long, or the clock jumped. A clock that is too far below the
+        // floor to mint by is not checked: it is wrong, and its correction must not count as a jump.
         let usable = floor.saturating_sub(now) <= policy.max_ahead;
         if passed > policy.max_jump && usable && !self.may_leap {
             return Err(Obstacle::Leap { now });
@@ -267,7 +267,7 @@ impl MintRequest<'_> {
                 return Ok(Some((need, WaitCause::Clock)));
             }
             Obstacle::Floor { behind, need } => {
-                // Only to be expected after a restart, for as long as a ceiling can run ahead of use.
+                // A floor this far ahead is normal after a restart, as a ceiling can run ahead of use.
                 let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
                 let (error, cause) = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
@@ -293,8 +293,8 @@ fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     }
 }
 
-/// Returns the word to begin at after the floor: rounded up, as ids of a tick that starts below it can have been issued. Counts
-/// the words from `first` on as skipped, which would be next without the floor.
+/// Returns the first word at or after the floor: rounded up, as ids of a tick that starts below it can have been
+/// issued. Counts the words from `first`, which would be next without the floor, as skipped.
 #[cold]
 fn first_word_at<H: Host>(
     lane: &Lane,
@@ -308,7 +308,7 @@ fn first_word_at<H: Host>(
     word
 }
 
-/// Returns the obstacle to words from `first` on: none was skipped.
+/// Returns the obstacle to taking words from `first` on, which are not counted as skipped then.
 #[cold]
 fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
     lane.unskip(last, first);

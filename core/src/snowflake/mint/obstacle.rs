@@ -10,7 +10,7 @@ use crate::snowflake::mint_error::MintError;
 pub(super) enum Obstacle {
     /// The layout's rate: wait until the tick can be used.
     Capacity { need: Micros },
-    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
+    /// The lane's last id is `behind` ahead of the clock, more than the policy allows.
     Clock { behind: Micros, need: Micros },
     /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
     /// floor, or within the floor's tick.
@@ -44,9 +44,8 @@ pub(super) fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintE
     MintError::BelowFloor { behind: need, need }
 }
 
-/// Tells why a run would begin too far ahead: because the lane already stands where the policy
-/// would not have let it go, then the clock stepped back; because the floor does; or because the
-/// lane's rate is used up.
+/// Returns why a run would begin too far ahead: the clock stepped back, so that the lane stands where the policy would
+/// not have let it go; the floor is there; or the lane's rate is used up.
 #[cold]
 pub(super) fn too_far_ahead(
     layout: &Layout,
@@ -59,7 +58,7 @@ pub(super) fn too_far_ahead(
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
     let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
     let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
-    // A lease that was given back has moved the lane to its end, which is the floor then.
+    // A released lease has moved the lane to its end, which is the floor then.
     if lane > policy.max_ahead && lane > bottom {
         Obstacle::Clock { behind: lane, need }
     } else if bottom > policy.max_ahead {

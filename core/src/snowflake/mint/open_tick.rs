@@ -1,8 +1,8 @@
-//! The next id of a tick from which a shard has minted: what [`mint()`] returns there, by a shorter way.
+//! The next id of a tick from which a shard has minted: that of [`mint()`], by a shorter way.
 //!
-//! Of what [`mint()`] looks at, the layout, the lane, and where the tick begins and ends stay the same from id to id. The
-//! bounds, the lease, the word and the clock are read for each id, in the order of [`mint()`]. Wherever another word than the
-//! next one of the tick is due, there is none, and [`mint()`] decides.
+//! The layout, the lane, and the beginning and end of the tick stay the same from id to id. The bounds, the lease, the
+//! word and the clock are read for each id, in the order of [`mint()`]. If any word but the next one of the tick is
+//! due, the result is none, and [`mint()`] decides.
 //!
 //! [`mint()`]: crate::mint()
 
@@ -24,7 +24,7 @@ pub struct OpenTick<'a> {
     start: Micros,
     /// The earliest time of the clock at which ids of the tick can be minted.
     earliest: Micros,
-    /// The earliest time of the clock at which those of the next tick are due.
+    /// The earliest time of the clock at which ids of the next tick are due.
     next: Micros,
     /// The difference between an id and its word, at the place of the sequence.
     base: i64,
@@ -86,7 +86,7 @@ impl<'a> OpenTick<'a> {
         }
     }
 
-    // Apart, as the compiler would use more registers for a loop.
+    // In a function of its own, as the compiler would use more registers for a loop.
     #[cold]
     fn retry<'b>(
         &self,
@@ -110,7 +110,7 @@ impl<'a> OpenTick<'a> {
         if start >= ceiling.limit() || start < ceiling.floor() {
             return None;
         }
-        // It was in this tick, and only rises.
+        // The word was in this tick, and only rises.
         let last = self.lane.word.load(Ordering::Acquire);
         if last >= self.end {
             return None;
