@@ -1,5 +1,5 @@
-//! Texts of the database and UTF-8, by the server's own conversion. What generators take and return is ASCII, which needs none.
-//! SQL_ASCII is taken for Latin-1, so that each byte comes back as it was.
+//! Conversion between the encoding of the database and UTF-8, by the server's own functions. Arguments and results of
+//! generators are ASCII, which needs none. SQL_ASCII is taken for Latin-1, so that each byte comes back as it was.
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
@@ -22,8 +22,8 @@ fn convert(text: &[u8], from: u32, to: u32) -> Option<Vec<u8>> {
     let room = length.checked_mul(4)?.checked_add(8)?;
     let mut target = vec![0_u8; room.unsigned_abs() as usize];
     let (from, to) = (from.cast_signed(), to.cast_signed());
-    // SAFETY: no character of `from` is longer than four of `to`, and the result ends with a zero byte. `true` makes the function
-    // stop at what it cannot convert, and raise no error.
+    // SAFETY: no character of `from` is longer than four of `to`, and the result ends with a zero byte. `true` makes
+    // the function stop at a character that it cannot convert, and raise no error.
     let converted = unsafe {
         let by =
             pg_sys::IsTransactionState().then(|| pg_sys::FindDefaultConversionProc(from, to))?;
@@ -37,7 +37,7 @@ fn convert(text: &[u8], from: u32, to: u32) -> Option<Vec<u8>> {
     converted.then_some(target)
 }
 
-/// Decodes a text of the database. Of one that cannot be converted, only ASCII is left.
+/// Decodes a text of the database. If it cannot be converted, only its ASCII is left.
 pub fn decode(text: &[u8]) -> String {
     match encoding() {
         PG_SQL_ASCII => text.iter().copied().map(char::from).collect(),
@@ -67,13 +67,13 @@ fn encoded(text: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Encodes a text that is shown. In one that the database's encoding does not have, question marks stand for all but ASCII.
+/// Encodes a text that is shown. If the encoding lacks one of its characters, question marks stand for all but ASCII.
 pub fn shown(text: &str) -> Vec<u8> {
     let plain = |sign: char| u8::try_from(sign).ok().filter(u8::is_ascii).unwrap_or(b'?');
     encoded(text).unwrap_or_else(|| text.chars().map(plain).collect())
 }
 
-/// Encodes a statement or a name. One that the database's encoding does not have is an error: another would mean something else.
+/// Encodes a statement or a name. A character that the database's encoding lacks is an error: no other means the same.
 pub fn encode(text: &str) -> Vec<u8> {
     const MESSAGE: &str = "text has a character that the encoding of the database does not have";
     encoded(text).unwrap_or_else(|| {

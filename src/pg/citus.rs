@@ -1,4 +1,4 @@
-//! What Citus's own objects say: which tables are distributed, and what a command returns on all nodes of a cluster.
+//! Citus's own objects: which tables are distributed, and the results of a command on all nodes of a cluster.
 
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::scan::rows;
@@ -18,8 +18,8 @@ pub fn distributed_tables() -> BTreeSet<u32> {
         .collect()
 }
 
-/// Returns, of each node, its number and the answer to the command; no answer where it failed. Empty where there is no such
-/// function. It connects to them as the caller, and the search path there is not known: the command qualifies every name.
+/// Returns the number of each node and its answer to the command; no answer if it failed. Empty if there is no such
+/// function. It connects as the caller, with an unknown search path: the command qualifies every name.
 pub fn on_all_nodes(command: &str) -> Vec<(i32, Option<String>)> {
     let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
     let arguments = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::BOOLOID];
@@ -33,7 +33,7 @@ pub fn on_all_nodes(command: &str) -> Vec<(i32, Option<String>)> {
     };
     let query = "SELECT r.nodeid, CASE WHEN r.success THEN r.result END FROM run_command_on_all_nodes($1, true, false) AS r";
     let command = DecodedText(command.to_owned()).into();
-    // The function's own statements use other objects of Citus's.
+    // Statements in the function of Citus use other objects of Citus.
     binding::restrict_to(bound, || {
         privilege::guarded(|| {
             spi::rows(Sees::Commits, query, &[command], |row| {

@@ -1,13 +1,13 @@
 //! Generators as the defaults of columns that `COPY` fills.
 //!
-//! `COPY` writes rows in batches, but one by one where a default is volatile: such a function could read the table, and would
-//! miss the rows that are not written yet. Of `nextval` the server knows that it reads no table, and of no other function. So in
-//! `COPY` the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator for each
-//! row. Elsewhere a generator stays volatile: `ALTER TABLE ADD COLUMN` would give one id to all rows.
+//! `COPY` writes rows in batches, but one by one if a default is volatile: such a function could read the table, and
+//! would miss the rows that are not written yet. The server knows only of `nextval` that it reads no table. So in
+//! `COPY` the call of a generator becomes that of `mint.generated`, which is declared as stable and calls the generator
+//! for each row. Elsewhere a generator stays volatile: `ALTER TABLE ADD COLUMN` would give one id to all rows.
 //!
-//! The server can keep what it plans in the memory of `COPY`: PostgreSQL 19 does so with the checks of domains. So a replaced call
-//! is as good as the one in its place: it points to nothing, and the rights and the arguments are those of the generator when it
-//! is called.
+//! The server can keep planned defaults in the memory of `COPY`: PostgreSQL 19 does so with the checks of domains. So a
+//! replaced call is as good as the original: it points to nothing, and the rights and the arguments are those of the
+//! generator when it is called.
 
 use crate::pg::catalog::function::Executable;
 use crate::pg::catalog::{extension, function};
@@ -35,7 +35,7 @@ fn guarded_generator_support(mut request: Internal) -> Internal {
     }
 }
 
-// The planner of each statement asks.
+// The planner of each statement calls this.
 quick!(
     generator_support_wrapper,
     pg_finfo_generator_support_wrapper,
@@ -43,7 +43,7 @@ quick!(
     (request: Internal) => has_no_answer(request).then_some(0_i64)
 );
 
-/// Returns whether there is nothing to do: where a query is planned, and for the cost of other calls than of `mint.generated`.
+/// Returns whether there is nothing to do: a query is planned, or the cost of another call is asked for.
 fn has_no_answer(mut request: Internal) -> bool {
     // SAFETY: the argument of a support function is a node, whose tag says what it is.
     unsafe {
@@ -66,10 +66,10 @@ fn has_no_answer(mut request: Internal) -> bool {
     }
 }
 
-/// Makes a replaced call the generator's again. Without a query, its cost is asked for only before a function in SQL is inlined
-/// that has the call as an argument and would evaluate it several times. That is not done with a volatile one.
+/// Makes a replaced call the generator's again. Without a query, the server asks for its cost only before it inlines a
+/// function in SQL that has the call as an argument and would evaluate it several times. It inlines no volatile one so.
 unsafe fn restore(call: &mut pg_sys::FuncExpr) {
-    // SAFETY: of `in_copy`, with the oid of the generator before its arguments.
+    // SAFETY: a call that `in_copy` made, with the oid of the generator before its arguments.
     unsafe {
         let oid = nodes(call.args).next().unwrap_or(std::ptr::null_mut());
         if let Some(oid) = as_node::<pg_sys::Const>(oid, NodeTag::T_Const) {
@@ -90,7 +90,7 @@ unsafe fn is_replaced(call: &pg_sys::FuncExpr) -> bool {
     }
 }
 
-/// Returns what the call of a generator is replaced by; none if it stays.
+/// Returns the call that replaces that of a generator; none if it stays.
 ///
 /// # Safety
 /// A request of the planner's, without a query.
@@ -98,7 +98,7 @@ unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys:
     // SAFETY: as the caller says; the result is in the memory of COPY.
     unsafe {
         let generator = &*asked.fcall;
-        // Where calls of functions are counted, they are the generator's.
+        // If calls of functions are counted, they must be the generator's.
         if !is_default()
             || is_replaced(generator)
             || pg_sys::pgstat_track_functions == pg_sys::TrackFunctionsLevel::TRACK_FUNC_ALL as i32
@@ -122,8 +122,8 @@ unsafe fn in_copy(asked: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys:
     }
 }
 
-/// Returns whether the default of a column is planned by a statement COPY FROM: in memory of this name, which belongs to the
-/// statement itself. COPY TO has such memory too, and in it the server plans what it keeps of relations.
+/// Returns whether a statement COPY FROM plans the default of a column: in memory of this name, which belongs to the
+/// statement itself. COPY TO also has such memory, in which the server plans expressions of relations that it keeps.
 fn is_default() -> bool {
     // SAFETY: there is always a current context, and a portal has a list of statements.
     unsafe {
@@ -152,7 +152,7 @@ const ARGUMENTS: [pg_sys::Oid; 1] = [pg_sys::INTERNALOID];
 /// The server calls it, with the generator and its arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_sys::Datum {
-    // SAFETY: what the first call has kept. An error of the generator passes through here.
+    // SAFETY: the call that the first call has kept. An error of the generator passes through here.
     unsafe {
         let kept: FunctionCallInfo = (*(*call).flinfo).fn_extra.cast();
         if kept.is_null() {
@@ -164,13 +164,13 @@ pub unsafe extern "C-unwind" fn generated_wrapper(call: FunctionCallInfo) -> pg_
     }
 }
 
-/// Prepares the call of the generator as the server does, keeps it and makes it.
+/// Prepares the call of the generator as the server does, keeps the call and makes it.
 #[pg_extern(sql = false)]
 fn guarded_generated(generator: Internal, call: FunctionCallInfo) -> Internal {
     let oid = generator.unwrap().map_or(0, |oid| oid.value() as u32);
     let oid = pg_sys::Oid::from_u32(oid);
-    // SAFETY: the call has as many arguments as it says, of the types of its expression. What is kept is in the memory of the
-    // calling function, and has room for all arguments.
+    // SAFETY: the call has as many arguments as it says, of the types of its expression. The kept call is in the memory
+    // of the calling function, and has room for all arguments.
     unsafe {
         let caller = (*call).flinfo;
         let count = (*call).nargs - 1;
@@ -210,7 +210,7 @@ fn is_generator(function: pg_sys::Oid) -> bool {
 
 /// Makes a prepared call with the arguments of another, but for the first of them.
 unsafe fn next(kept: FunctionCallInfo, call: FunctionCallInfo) -> Option<pg_sys::Datum> {
-    // SAFETY: of `guarded_generated`, which has compared the number and the types of the arguments.
+    // SAFETY: a call of `guarded_generated`, which has compared the number and the types of the arguments.
     unsafe {
         let to = (&raw mut (*kept).args).cast::<pg_sys::NullableDatum>();
         let from = (&raw const (*call).args).cast::<pg_sys::NullableDatum>();

@@ -9,7 +9,7 @@ use std::env;
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 
-/// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
+/// The function that `\errverbose` shows: Rust knows the caller's file and line, but not its name.
 const FUNCTION: &str = "pg_mint";
 
 /// The function of the server that raises the errors of cancellation, timeouts and termination.
@@ -48,7 +48,7 @@ pub fn report(code: Code, message: impl Into<String>) -> Report {
     report_of(FUNCTION, code, message.into())
 }
 
-/// Begins an error that ends more than what has raised it, as those of the server's own interrupts do.
+/// Begins an error that ends more than the code that raised it, as the server's own interrupts do.
 #[track_caller]
 pub fn interrupt(code: Code, message: impl Into<String>) -> Report {
     report_of(INTERRUPTS, code, message.into())
@@ -59,15 +59,15 @@ fn report_of(function: &'static str, code: Code, message: String) -> Report {
     Report(ErrorReport::new(code, for_pgrx(&message), function))
 }
 
-/// Encodes a text of a message. What is longer than any text of this library is cut off: whatever a caller gave, a message and
-/// the log have little of it.
+/// Encodes a text of a message, cut off at a length that no text of this library has: a message and the log have little
+/// of a long text that a caller gave.
 pub fn message(text: &str) -> Vec<u8> {
     const LONGEST_MESSAGE: usize = 600;
     shown(&excerpt_of(text, LONGEST_MESSAGE))
 }
 
 fn for_pgrx(text: &str) -> String {
-    // SAFETY: it might not be UTF-8. The report is pgrx's, which copies the bytes, and private to this file.
+    // SAFETY: the text might not be UTF-8. The report is pgrx's, which copies the bytes, and private to this file.
     unsafe { String::from_utf8_unchecked(message(text)) }
 }
 
@@ -87,7 +87,7 @@ impl Report {
         Self(self.0.set_detail(for_pgrx(&text.into())))
     }
 
-    /// Adds a HINT: what to do about it, in full sentences.
+    /// Adds a HINT: an action for the user, in full sentences.
     pub fn hint(self, text: impl Into<String>) -> Self {
         Self(self.0.set_hint(for_pgrx(&text.into())))
     }
@@ -108,7 +108,7 @@ impl Report {
         }
     }
 
-    /// Sends the report at a level below an error. That fails where the encoding of the client does not have its letters, which
+    /// Sends the report at a level below an error. That fails if the encoding of the client lacks its letters, which
     /// pgrx does not expect.
     fn send(self, level: PgLogLevel) {
         // SAFETY: an error of the server leaves the texts of the report behind, and nothing else.
@@ -166,21 +166,21 @@ pub fn log_with(message: &'static str, detail: impl Into<String>, hint: &'static
     line.hint(hint).send(PgLogLevel::LOG);
 }
 
-/// Raises the error of what cannot happen. `what` is missing or is not as expected.
+/// Raises the error of an impossible state. `what` is missing or is not as expected.
 #[cold]
 #[track_caller]
 pub fn impossible(what: &str) -> ! {
     report(Code::ERRCODE_INTERNAL_ERROR, format!("unexpected {what}")).raise()
 }
 
-/// Turns a message into the full sentence that a detail is.
+/// Turns a message into a full sentence, for a detail.
 pub fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).chain(['.']).collect()
 }
 
-/// An error of core or pgrx, with what PostgreSQL adds to its message.
+/// An error of core or pgrx, with the SQLSTATE, detail and hint of PostgreSQL.
 pub trait ToReport: Display {
     /// Returns the SQLSTATE.
     fn code(&self) -> Code;
@@ -267,7 +267,7 @@ fn errsave(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
     false
 }
 
-/// Saves an error where the call has a context for soft errors; returns whether it has.
+/// Saves an error if the call has a context for soft errors; returns whether it has.
 #[cfg(not(feature = "pg15"))]
 fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     use crate::pg::ports::{errcode, errmsg};
@@ -300,8 +300,8 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     true
 }
 
-/// Runs `work`, which can raise an error of the server's own, and raises that again without its context: it quotes the
-/// statement, which this library wrote and not the caller. Where the database is not in UTF-8, question marks stand for all but
+/// Runs `work`, which can raise an error of the server's own, and raises that again without its context, which quotes a
+/// statement of this library, not of the caller. If the database is not in UTF-8, question marks stand for all but
 /// ASCII.
 pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
     PgTryBuilder::new(AssertUnwindSafe(work))
@@ -315,7 +315,7 @@ fn rethrow<T>(error: CaughtError) -> T {
     };
     // SAFETY: the error was copied, and the server is to raise the copy.
     unsafe { pg_sys::FlushErrorState() };
-    // pgrx takes them for UTF-8.
+    // pgrx takes the texts for UTF-8.
     let readable = |sign: char| {
         if sign.is_ascii() || is_utf8() {
             sign

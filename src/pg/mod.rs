@@ -1,4 +1,4 @@
-//! The interface to the server: datums, catalogs, shared memory, workers, clocks, errors. It knows no kind of id.
+//! The interface to the server: datums, catalogs, shared memory, workers, clocks, errors. It does not know ids.
 
 pub mod backend;
 pub mod catalog;

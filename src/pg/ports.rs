@@ -1,9 +1,9 @@
-//! Functions of the server that pgrx does not bind, or binds with a guard that is not wanted, under their own names.
+//! Functions of the server, under their own names, that pgrx does not bind, or binds with a guard that is not wanted.
 //!
 //! pgrx guards each call of a function that it binds against the server's errors. That costs as much as an id, and
 //! raises a new error in place of the original one. These functions are called without a guard, because they raise no
-//! error or because their errors must pass unchanged. One that raises errors and is called from Rust code that owns
-//! values is called inside of `pg_guard_ffi_boundary`.
+//! error or because their errors must pass unchanged. Rust code that owns values calls those that raise errors inside
+//! of `pg_guard_ffi_boundary`.
 
 use pgrx::pg_sys;
 use std::ffi::{c_char, c_int, c_void};
@@ -28,22 +28,22 @@ unsafe extern "C-unwind" {
     pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
     pub fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
 
-    // utils/sortsupport.h: by its address the server's sort recognizes numbers and uses a faster path; the address of a
-    // wrapper would not do.
+    // utils/sortsupport.h: by its address the server's sort recognizes numbers and uses a faster path; a wrapper's
+    // address would not be recognized.
     pub fn ssup_datum_unsigned_cmp(
         x: pg_sys::Datum,
         y: pg_sys::Datum,
         sort: pg_sys::SortSupport,
     ) -> c_int;
 
-    // catalog/pg_constraint.h: to be guarded.
+    // catalog/pg_constraint.h: callers guard it.
     pub fn get_relation_constraint_oid(
         relation: pg_sys::Oid,
         name: *const c_char,
         missing_ok: bool,
     ) -> pg_sys::Oid;
 
-    // nodes/nodeFuncs.h: to be guarded. Without the arguments of the second one in its declaration, pgrx does not bind it.
+    // nodes/nodeFuncs.h: callers guard it. pgrx does not bind it, as its declaration lacks arguments of the second one.
 
     // executor/executor.h and tcop/utility.h: errors of the statement pass unchanged.
     pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: c_int);

@@ -1,18 +1,18 @@
-//! Functions of SQL with a path that most calls take, and that raises no error.
+//! Functions of SQL with a quick path that most calls take, and that raises no error.
 //!
-//! It runs without the guard that turns a panic into an error of the server, which costs more than an id. It must not panic
-//! then, nor call a function of the server that raises errors. Where it has no result, the guarded function is called. A second
-//! quick path before that is apart, so that the first one keeps nothing in registers for it.
+//! The quick path runs without the guard that turns a panic into an error of the server, which costs more than an id.
+//! So it must not panic, nor call a function of the server that raises errors. If it has no result, the guarded
+//! function is called. A second quick path is a function of its own, so that the first keeps no registers for it.
 
 use crate::pg::ports::palloc;
 use pgrx::pg_sys;
 
-/// A value that a quick path makes.
+/// The result of a quick path.
 pub trait Made {
-    /// Returns it as the server takes it.
+    /// Returns the result as a datum.
     ///
     /// # Safety
-    /// It is the last that the function does: the server's error, when out of memory, passes through, and nothing is dropped.
+    /// It is the function's last call: the server's error when out of memory passes through, and nothing is dropped.
     unsafe fn into_datum(self) -> pg_sys::Datum;
 }
 
@@ -35,13 +35,13 @@ impl<const N: usize> Made for [u8; N] {
     }
 }
 
-/// Defines a function of SQL: `quick`, or else `second`, makes the result of arguments none of which is null, or none; the function with the wrapper `guarded` makes all other results.
+/// Defines a function of SQL: `quick`, or else `second`, makes the result if no argument is null, or else `guarded`.
 macro_rules! quick {
     ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr) => {
         quick!($name, $info, $guarded, ($($argument: $type),*) => $quick, None::<i64>);
     };
     ($name:ident, $info:ident, $guarded:ident, ($($argument:ident: $type:ty),*) => $quick:expr, $second:expr) => {
-        /// Calls the quick paths, and else the guarded function.
+        /// Calls the quick paths, and then the guarded function.
         ///
         /// # Safety
         /// The server calls it, with arguments of the declared types.
@@ -59,7 +59,7 @@ macro_rules! quick {
                 // SAFETY: the call has as many arguments, of these types.
                 unsafe {
                     let first = (&raw const (*call).args).cast::<pgrx::pg_sys::NullableDatum>();
-                    // One branch for all of them.
+                    // One branch for all arguments.
                     let mut next = first;
                     let mut is_null = false;
                     $(

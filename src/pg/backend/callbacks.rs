@@ -1,4 +1,4 @@
-//! Callbacks: lists of them, called in the order in which they were added, and of the end of this process.
+//! Lists of callbacks, called in the order in which they were added, and callbacks at the end of this process.
 
 use super::local::Local;
 use crate::pg::error::report;

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
-/// Runs `work` with other values of some settings of the server. Afterwards all settings are as before, with or without an
-/// error: also those that `work` sets, as a function of a table's owner that it calls might, and for the session.
+/// Runs `work` with other values of some settings of the server. Afterwards all settings are as before, with or without
+/// an error, even settings of the session that a function of others has set in `work`.
 pub fn with<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
     // SAFETY: as the server does around ANALYZE and other operations on tables of any owner. After an error, the abort of
     // the transaction or subtransaction restores them.
@@ -24,14 +24,14 @@ pub fn with<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs `work`, in which functions of others cannot set `transaction_timeout`: that would end the session before it is as before.
+/// Runs `work`, in which functions of others cannot set `transaction_timeout`: a short one would end the session.
 pub fn keeping_timers<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     let _restored = Locked::new(c"transaction_timeout");
     work()
 }
 
-/// A setting of the server that no restricted operation can change, and its flags of before.
+/// A setting of the server that no restricted operation can change, and its flags from before.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 struct Locked(*mut pg_sys::config_generic, c_int);
 
@@ -65,7 +65,7 @@ pub fn set_local(name: &CStr, value: &CStr) {
 }
 
 /// # Safety
-/// Inside a transaction; to save the value of before, in a level of settings that ends.
+/// Inside a transaction; with an action that saves the old value, in a level of settings that ends.
 unsafe fn set(name: &CStr, value: &CStr, action: pg_sys::GucAction::Type) {
     // SAFETY: strings; the caller says the rest.
     unsafe {
@@ -106,7 +106,7 @@ pub trait ParsedGuc: Default {
     /// Parses a text. An error says in full sentences which texts are valid.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// Makes this the current value. Called at each assignment, also when a transaction restores the value before.
+    /// Makes this the current value. Called at each assignment, also when a transaction restores the old value.
     fn assign(self);
 }
 
@@ -134,9 +134,9 @@ pub fn define_parsed<T: ParsedGuc>(
     }
 }
 
-/// What to do when an integer is assigned.
+/// The reaction to the assignment of an integer.
 pub trait Watcher {
-    /// Drops what was cached. Called at each assignment, also when a transaction restores the value before.
+    /// Drops the values that were cached. Called at each assignment, also when a transaction restores the old value.
     fn assigned();
 }
 

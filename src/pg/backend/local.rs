@@ -34,7 +34,7 @@ impl<T: Copy> Local<T> {
 /// A value that this process makes once.
 pub struct LocalOnce<T>(OnceCell<T>);
 
-// SAFETY: as of `Local`.
+// SAFETY: as for `Local`.
 unsafe impl<T> Sync for LocalOnce<T> {}
 
 impl<T> LocalOnce<T> {
@@ -56,7 +56,7 @@ impl<T> LocalOnce<T> {
         self.0.get()
     }
 
-    /// Keeps the first value, should `make` itself have made one.
+    /// Keeps the first value if `make` itself has made one.
     #[cold]
     fn fill(&self, value: T) -> &T {
         self.0.get_or_init(|| value)
@@ -66,7 +66,7 @@ impl<T> LocalOnce<T> {
 /// A value that this process makes when needed, until it is cleared.
 pub struct Cached<T>(RefCell<Option<Rc<T>>>);
 
-// SAFETY: as of `Local`.
+// SAFETY: as for `Local`.
 unsafe impl<T> Sync for Cached<T> {}
 
 impl<T> Cached<T> {
@@ -84,7 +84,7 @@ impl<T> Cached<T> {
         })
     }
 
-    /// Returns the value if it `matches`; else that of `make`, which replaces it.
+    /// Returns the value if it `matches`; otherwise replaces it by that of `make`.
     pub fn get_matching(
         &self,
         matches: impl FnOnce(&T) -> bool,
@@ -111,7 +111,7 @@ impl<T> Cached<T> {
 /// A value that this process changes in place.
 pub struct LocalMut<T>(UnsafeCell<T>);
 
-// SAFETY: as of `Local`.
+// SAFETY: as for `Local`.
 unsafe impl<T> Sync for LocalMut<T> {}
 
 impl<T> LocalMut<T> {

@@ -1,9 +1,9 @@
-//! Locks of the extension's own, which are none of the server's, and locks of relations that are taken without waiting.
+//! Locks of the extension's own beside the server's, and locks of relations that are taken without waiting.
 
 use crate::pg::backend::wait::WaitEvent;
 use pgrx::pg_sys;
 
-/// The server's own advisory locks have 1 and 2 in the fourth field: these meet no others.
+/// The server's own advisory locks have 1 and 2 in the fourth field, so these never conflict with others.
 const OWN_SPACE: u16 = 0x6d74;
 
 /// Locks a number of a relation until the transaction ends, unless another transaction has it. The relation itself is
@@ -39,7 +39,7 @@ pub(in crate::pg) fn open_at_once(
     relation: pg_sys::Oid,
     mode: pg_sys::LOCKMODE,
 ) -> Option<pg_sys::Relation> {
-    // SAFETY: calls without preconditions. The lock of what does not exist is released here.
+    // SAFETY: calls without preconditions. The lock of a relation that does not exist is released here.
     unsafe {
         if !pg_sys::ConditionalLockRelationOid(relation, mode) {
             return None;

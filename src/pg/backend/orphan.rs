@@ -1,5 +1,5 @@
-//! Orphans: processes that outlive their postmaster, as after `kill -9` of it. Tools for failover take a server whose
-//! postmaster is gone for one that is off, and let another server issue what the orphan would.
+//! Orphans: processes that outlive their postmaster, as after `kill -9`. Tools for failover take a server without a
+//! postmaster for one that is off, and let another server issue the ids that the orphan would.
 
 use crate::pg::error;
 use crate::pg::ports::PostmasterIsAliveInternal;

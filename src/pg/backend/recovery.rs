@@ -1,10 +1,10 @@
-//! Recovery, during which a server issues nothing: its primary may be issuing the same.
+//! Recovery, during which a server issues nothing: its primary can be issuing the same ids.
 
 use super::local::Local;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// The error of what is not possible during recovery.
+/// The error of an operation that is not possible during recovery.
 pub struct Refusal {
     pub message: &'static str,
     pub detail: &'static str,

@@ -6,7 +6,7 @@ use crate::pg::ports::{GetCurrentStatementStartTimestamp, standard_ExecutorStart
 use pgrx::pg_sys;
 use std::ffi::c_int;
 
-/// When the last known statement began.
+/// The start of the last known statement.
 static BEGAN: Local<i64> = Local::new(0);
 static ON_BEGIN: Callbacks<fn()> = Callbacks::new();
 static PREVIOUS: Local<pg_sys::ExecutorStart_hook_type> = Local::new(None);
@@ -25,7 +25,7 @@ pub fn init() {
     }
 }
 
-/// Calls the callbacks if the statement about to run is a new one of the client, not one within it.
+/// Calls the callbacks if the statement about to run is a new one of the client, not one inside it.
 #[inline]
 pub fn detect_begin() {
     // SAFETY: reads a variable of the server.

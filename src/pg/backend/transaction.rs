@@ -1,5 +1,4 @@
-//! The transaction: what it sees and waits for, and attempts within it that leave nothing behind when they cannot have a
-//! lock.
+//! The transaction: its snapshot, its commit, and attempts in it that leave nothing behind if a lock is not available.
 
 use crate::pg::error::{INTERRUPTS, relay_errors};
 use pgrx::pg_sys::panic::CaughtError;
@@ -10,7 +9,7 @@ use std::ptr;
 /// An error that was caught, and can be raised again.
 pub type Raised = Box<CaughtError>;
 
-/// Runs `work` in a subtransaction. Returns none, and undoes all of it, when it could not have a lock in time (55P03). Any
+/// Runs `work` in a subtransaction. If it could not get a lock in time (55P03), undoes all of it and returns none. Any
 /// other error undoes it as well and is raised again: a caller that catches it, as a block of PL/pgSQL does, finds the
 /// transaction as it was.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
@@ -56,13 +55,13 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Raised> {
     .execute()
 }
 
-/// Returns whether an error ends more than what has raised it: a panic, and the end of a statement or a session that the server
-/// or this library wants, but not an error of its SQLSTATE that a function of a user raises.
+/// Returns whether an error ends more than the code that raised it: a panic, and the end of a statement or a session by
+/// the server or this library, but not an error with the same SQLSTATE that a function of a user raises.
 pub fn is_interrupt(error: &CaughtError) -> bool {
     const CODES: [Code; 2] = [Code::ERRCODE_QUERY_CANCELED, Code::ERRCODE_ADMIN_SHUTDOWN];
     match error {
         CaughtError::RustPanic { .. } => true,
-        // Either kind, as one that is raised again becomes the other.
+        // Either kind, as an error that is raised again becomes the other.
         CaughtError::ErrorReport(raised) | CaughtError::PostgresError(raised) => {
             CODES.contains(&raised.sql_error_code()) && raised.function_name() == Some(INTERRUPTS)
         }
@@ -98,7 +97,7 @@ unsafe fn restore((context, owner): (pg_sys::MemoryContext, pg_sys::ResourceOwne
     }
 }
 
-/// Returns whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+/// Returns whether each statement of the transaction sees the commits before it: at isolation level READ COMMITTED.
 pub fn sees_commits() -> bool {
     // SAFETY: reads a number of the transaction's.
     unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
@@ -110,7 +109,7 @@ pub fn commit_durably() {
     unsafe { pg_sys::ForceSyncCommit() };
 }
 
-/// Returns whether a commit does not wait until it is on all the disks that it would by default: `synchronous_commit` is
+/// Returns whether a commit does not wait for all the disks that it would wait for by default: `synchronous_commit` is
 /// `off` or `local`.
 pub fn commits_without_flush() -> bool {
     // SAFETY: an integer that the server writes only between statements, in this thread.

@@ -1,4 +1,4 @@
-//! What a session waits for, as `pg_stat_activity` shows it: by name from 17 on, before that as `Extension`.
+//! The wait events of sessions, as `pg_stat_activity` shows them: by name from 17 on, before that as `Extension`.
 
 use crate::pg::backend::local::Local;
 use pgrx::pg_sys;
@@ -33,14 +33,14 @@ impl WaitEvent {
         pg_sys::PG_WAIT_EXTENSION
     }
 
-    /// Returns the number by which the server shows the name. A server has room for 128 names; waits beyond those have none.
+    /// Returns the number by which the server shows the name. A server has room for 128 names; further waits have none.
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     fn ask(&self) -> u32 {
         // SAFETY: looks the name up in shared memory, or adds it, under a lock of the server.
         let ask = || unsafe { pg_sys::WaitEventExtensionNew(self.name.as_ptr()) };
         pgrx::PgTryBuilder::new(ask)
             .catch_others(|_| {
-                // SAFETY: the lock that the error has left. A session that waits holds no other one of this kind.
+                // SAFETY: the lock that the error has left. A waiting session holds no other one of this kind.
                 unsafe { pg_sys::LWLockReleaseAll() };
                 pg_sys::PG_WAIT_EXTENSION
             })
@@ -59,13 +59,13 @@ impl WaitEvent {
         }
     }
 
-    /// Runs `work`, whose waits in the server are shown as this event, where it has a name.
+    /// Runs `work`, whose waits in the server are shown as this event, if it has a name.
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     pub fn cover<T>(&self, work: impl FnOnce() -> T) -> T {
         work()
     }
 
-    /// Runs `work`, whose waits in the server are shown as this event, where it has a name.
+    /// Runs `work`, whose waits in the server are shown as this event, if it has a name.
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     pub fn cover<T>(&self, work: impl FnOnce() -> T) -> T {
         let _cover = cover::Cover::over(self.number());
@@ -73,7 +73,7 @@ impl WaitEvent {
     }
 }
 
-/// Waits of the server under another name: it writes them to a place where nobody looks.
+/// Waits of the server under another name: the server writes its own to a place that nobody reads.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 mod cover {
     use crate::pg::backend::callbacks::on_exit;
@@ -83,7 +83,7 @@ mod cover {
     use std::sync::atomic::AtomicU32;
 
     static UNSEEN: AtomicU32 = AtomicU32::new(0);
-    /// The place where others look, while the server does not write to it.
+    /// The place that others read, while the server does not write to it.
     static SEEN: Local<*mut u32> = Local::new(ptr::null_mut());
 
     /// Guard of a wait that is shown under another name; dropped also when an error unwinds.
@@ -93,7 +93,7 @@ mod cover {
         pub fn over(number: u32) -> Self {
             static IS_REGISTERED: Local<bool> = Local::new(false);
             if !IS_REGISTERED.replace(true) {
-                // A process that is terminated while it waits unwinds nothing.
+                // A process that is terminated while it waits does not unwind.
                 on_exit(|| drop(Cover));
             }
             // SAFETY: the place is this process's entry.

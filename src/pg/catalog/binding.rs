@@ -10,18 +10,18 @@ use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
 use std::ptr;
 
-/// The objects that statements can use besides the server's own, by oid.
+/// The objects, by oid, that statements can use besides the server's own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bound<'a> {
     /// Tables.
     pub relations: &'a [pg_sys::Oid],
     /// Functions.
     pub functions: &'a [pg_sys::Oid],
-    /// Only the first statement is restricted: functions of a table's owner that run in it can use others.
+    /// True if only the first statement is restricted: functions of an owner in it can use other objects.
     pub first_only: bool,
 }
 
-/// What the server counts statements by.
+/// The server's data for counting statements.
 #[cfg(feature = "pg19")]
 type Jumble = *const pg_sys::JumbleState;
 #[cfg(not(feature = "pg19"))]
@@ -32,7 +32,7 @@ static NOW: Local<Option<Bound<'static>>> = Local::new(None);
 /// The hook of another library.
 static PREVIOUS: Local<pg_sys::post_parse_analyze_hook_type> = Local::new(None);
 
-/// Guard that restores the restriction before; dropped also when an error unwinds.
+/// Guard that restores the previous restriction; dropped also when an error unwinds.
 struct Restore(Option<Bound<'static>>);
 
 impl Drop for Restore {
@@ -41,7 +41,7 @@ impl Drop for Restore {
     }
 }
 
-/// Runs `work`, in whose statements names can mean these objects and no others.
+/// Runs `work`, in whose statements names can mean only these objects.
 pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {
@@ -83,7 +83,7 @@ unsafe extern "C-unwind" fn on_statement(
     }
 }
 
-/// Raises the error of a name that means another object now.
+/// Raises the error of a name that means another object by now.
 #[cold]
 #[track_caller]
 pub fn refuse() -> ! {

@@ -26,12 +26,12 @@ pub struct StoredDefault {
     pub table: pg_sys::Oid,
     /// The column and its owner, for a message.
     pub column: String,
-    /// Whether this server publishes the table and subscribes to it.
+    /// True if this server publishes the table and subscribes to it.
     pub is_exchanged: bool,
 }
 
-/// The owner of a table can write a default of 1 GB; that of a generator has some hundred bytes. So of each role, 4 MB are
-/// read, and of all together 4,096 defaults. The length of a tree is known without reading it, and no expression is planned or printed.
+/// The owner of a table can write a default of 1 GB; that of a generator has some hundred bytes. So 4 MB of each role
+/// are read, and 4,096 defaults of all together. The length of a tree is known before it is read.
 const QUERY: &str = "SELECT g.tree, g.owner, format('column \"%s\" of table %s of role \"%s\"',
             g.attname, g.oid::regclass, pg_get_userbyid(g.owner)), g.oid, g.found,
         EXISTS (SELECT FROM pg_subscription_rel AS s WHERE s.srrelid = g.oid)
@@ -53,8 +53,8 @@ const QUERY: &str = "SELECT g.tree, g.owner, format('column \"%s\" of table %s o
     WHERE g.length <= 4194304
     ORDER BY g.length LIMIT 4096";
 
-/// Reads defaults that call functions whose names begin so: first those of owners with few, and of tables before those of
-/// partitions. Returns as well how many others there are; none where another transaction has locked one of the catalogs.
+/// Reads defaults that call functions whose names begin so: first those of owners with few, and of tables before those
+/// of partitions. Also returns how many others there are; none if another transaction has locked one of the catalogs.
 pub fn defaults_calling(prefix: &str) -> Option<(Vec<StoredDefault>, i64)> {
     let read = |row: &Row<'_>| Some((row.need::<i64>(5), stored_default(row)));
     let select = || sql::rows(QUERY, &[prefix.into()], read);
@@ -65,7 +65,7 @@ pub fn defaults_calling(prefix: &str) -> Option<(Vec<StoredDefault>, i64)> {
     Some((all.collect(), left_out))
 }
 
-/// Returns a default; none if it is something else than one call of a function of the extension.
+/// Returns a default; none if it is not exactly one call of a function of the extension.
 fn stored_default(row: &Row<'_>) -> Option<StoredDefault> {
     let (function, arguments) = stored_call(&row.need::<DecodedText>(1).0)?;
     Some(StoredDefault {
@@ -78,12 +78,12 @@ fn stored_default(row: &Row<'_>) -> Option<StoredDefault> {
     })
 }
 
-/// Reads a default by its tree in the catalogs: the function of the extension that it calls, and the arguments. None if
-/// it is anything else than one such call, with nothing around it but casts of its result.
+/// Reads a default by its tree in the catalogs: the function of the extension that it calls, and the arguments. The
+/// result is none unless it is one such call, with nothing around it but casts of its result.
 fn stored_call(tree: &str) -> Option<(String, Vec<Argument>)> {
     let tree = charset::c_string(tree);
-    // SAFETY: a tree that the server has written. Nothing of it is run but the output functions of the types of constants,
-    // which take a superuser to create.
+    // SAFETY: a tree that the server has written. Only the output functions of the types of constants run, and only a
+    // superuser can create these.
     relay_errors(|| unsafe {
         let mut node: *mut pg_sys::Node = pg_sys::stringToNode(tree.as_ptr()).cast();
         while let Some(inner) = below_cast(node) {
@@ -105,7 +105,7 @@ unsafe fn function_call<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::FuncE
     }
 }
 
-/// Returns the arguments of a call in their order, whatever that of their names is.
+/// Returns the arguments of a call in the order of their parameters, even if they are named.
 ///
 /// # Safety
 /// A call in a tree of the planner.
@@ -127,7 +127,7 @@ unsafe fn arguments(call: &pg_sys::FuncExpr) -> Vec<Argument> {
     }
 }
 
-/// Returns what is below a conversion that changes no bytes; none if the node is something else.
+/// Returns the node below a conversion that changes no bytes; none if the node is not a conversion.
 ///
 /// # Safety
 /// A tree of the planner, or null.
@@ -146,7 +146,7 @@ unsafe fn below_relabel(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
     }
 }
 
-/// Does as [`below_relabel`], for any cast.
+/// Does the same as [`below_relabel`], for any cast.
 ///
 /// # Safety
 /// A tree of the planner, or null.

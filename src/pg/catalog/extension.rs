@@ -21,12 +21,12 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
     relation::find(namespace()?, name)
 }
 
-/// Returns whether a relation has this name and is in the extension's schema, by the name of that: cheaper than to [find] it.
+/// Returns whether a relation has this name, in a schema with the name of the extension's: cheaper than to [find] it.
 pub fn is_named(relation: pg_sys::Oid, name: &CStr) -> bool {
     relation::is_named(relation, SCHEMA, name)
 }
 
-/// Returns the oid of the schema that the extension has made; none where it is not installed, whatever else has the name.
+/// Returns the oid of the schema that the extension has made; none if it is not installed, even if the name exists.
 pub fn namespace() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
     unsafe {
@@ -66,7 +66,7 @@ pub fn incarnation() -> u32 {
     KNOWN.get()
 }
 
-/// Returns what the file system says of the file that CREATE DATABASE writes first.
+/// Returns the metadata of the file that CREATE DATABASE writes first.
 fn first_file() -> Option<fs::Metadata> {
     // SAFETY: the path of this process's database, a string that was set when it connected.
     let folder = unsafe { CStr::from_ptr(pg_sys::DatabasePath) };
@@ -130,16 +130,16 @@ fn may_be_own(schema: pg_sys::Oid) -> bool {
     }
 }
 
-/// Returns whether this transaction has deleted or updated a row, and a rollback, to a savepoint perhaps, can bring it back:
-/// not one that the same subtransaction has made.
+/// Returns whether this transaction has deleted or updated a row that a rollback can bring back, perhaps to a
+/// savepoint: not one that the same subtransaction has made.
 fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
     const NO_DELETION: u32 = pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_LOCK_ONLY;
     let has = |bits: u32| u32::from(header.t_infomask) & bits != 0;
     if has(NO_DELETION) {
         return false;
     }
-    // SAFETY: a row on disk has this form of the union; the calls have no preconditions but that a row of several
-    // transactions has one of them that has changed it.
+    // SAFETY: a row on disk has this form of the union; the calls have no preconditions but that one of the
+    // transactions of a row with several has changed it.
     unsafe {
         let fields = &header.t_choice.t_heap;
         let by = if has(pg_sys::HEAP_XMAX_IS_MULTI) {

@@ -1,4 +1,4 @@
-//! What the catalogs say of functions.
+//! Functions in the catalogs.
 
 use crate::pg::catalog::privilege;
 use crate::pg::charset;
@@ -8,7 +8,7 @@ use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 use std::slice;
 
-/// The server's own function that returns the version of a UUID; invalid before PostgreSQL 17, which has none.
+/// The server's own function that returns the version of a UUID; invalid before PostgreSQL 17, which does not have it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 pub const UUID_EXTRACT_VERSION: pg_sys::Oid = pg_sys::InvalidOid;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
@@ -41,7 +41,7 @@ pub fn is_own(function: pg_sys::Oid) -> bool {
             DecodedText::from_datum(path, false)
         }
     });
-    // As the control file says it, or a path that ends like that.
+    // The library as the control file names it, or a path that ends so.
     let library = library.flatten();
     library.is_some_and(|DecodedText(path)| path.rsplit('/').next() == Some("pg_mint"))
 }
@@ -49,7 +49,7 @@ pub fn is_own(function: pg_sys::Oid) -> bool {
 /// The language C, in which only superusers can make functions.
 const C: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ClanguageId);
 
-/// Returns what `read` reads of the row of a function; none if it is gone.
+/// Returns the result of `read` for the row of a function; none if it is gone.
 fn read<T>(
     function: pg_sys::Oid,
     read: impl FnOnce(&pg_sys::FormData_pg_proc, pg_sys::HeapTuple) -> T,
@@ -127,7 +127,7 @@ pub fn executable(function: pg_sys::Oid) -> Executable {
     }
 }
 
-/// Raises the server's own error unless the user may call a function, and asks the modules that the server asks of a call.
+/// Raises the server's own error unless the user may call a function, and calls the hook of modules that check calls.
 pub fn demand(function: pg_sys::Oid) {
     if executable(function) == Executable::No {
         let name = charset::c_string(&name(function).unwrap_or_default());
@@ -138,7 +138,7 @@ pub fn demand(function: pg_sys::Oid) {
         // SAFETY: raises an error with a copy of the name.
         relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
     }
-    // SAFETY: a hook that is called only where there is one, as the server does; it can raise an error.
+    // SAFETY: a hook, called only if there is one, as the server does; it can raise an error.
     unsafe {
         let hook = pg_sys::object_access_hook;
         if hook.is_some() {

@@ -11,7 +11,7 @@ static ON_ROLE: Callbacks<fn()> = Callbacks::new();
 /// The number of changes of foreign servers and user mappings.
 static FOREIGN_SERVERS: Local<u64> = Local::new(0);
 
-/// Calls `callback` with each relation that has changed, or with no oid when any can have changed, from [`begin`] on.
+/// Calls `callback` with each relation that has changed, or with no oid if any can have changed, from [`begin`] on.
 pub fn on_relation(callback: fn(pg_sys::Oid)) {
     ON_RELATION.add(callback);
 }
@@ -38,20 +38,20 @@ pub fn begin() {
         ],
         role_changed,
     );
-    // Logical replication sets sequences without a word about them, and then notes in here that it has.
+    // Logical replication sets sequences without an invalidation of them, and then records progress in this catalog.
     register(
         [pg_sys::SysCacheIdentifier::SUBSCRIPTIONRELMAP],
         subscription_changed,
     );
 }
 
-/// Learns now what other transactions have changed since the last lock.
+/// Reads which changes other transactions have made since the last lock.
 pub fn accept() {
     // SAFETY: a call inside a transaction, as every call of a function is.
     unsafe { pg_sys::AcceptInvalidationMessages() };
 }
 
-/// Returns how often foreign servers and user mappings have changed, so that a connection made by older ones is closed.
+/// Returns how often foreign servers and user mappings have changed, so that connections made by older ones are closed.
 pub fn foreign_server_generation() -> u64 {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {

@@ -1,4 +1,4 @@
-//! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
+//! Objects of the database: lookup, names, statements on them, and the privileges of these statements.
 
 pub mod binding;
 pub mod expression;

@@ -11,8 +11,8 @@ use std::ffi::CStr;
 /// were not listed.
 pub const SEARCH_PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// The settings of SQL of this extension. Literals mean what they say. Compiling a query of the catalogs takes longer than
-/// running it: a second for a database of thousands of tables.
+/// The settings of SQL of this extension. Literals have their standard form. JIT is off, as compiling a query of the
+/// catalogs takes longer than running it: a second for a database of thousands of tables.
 const SETTINGS: [(&CStr, &CStr); 3] = [
     (c"search_path", SEARCH_PATH),
     (c"standard_conforming_strings", c"on"),
@@ -87,7 +87,7 @@ pub fn demand_ownership(kind: pg_sys::ObjectType::Type, name: &CStr, owner: pg_s
 }
 
 /// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or
-/// one of those below: the user may be a superuser, and the owner of the database may have set traps for one.
+/// one of those below: the user can be a superuser, and the owner of the database can have set traps for one.
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
 /// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and
@@ -106,7 +106,7 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
 }
 
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
-    // The restriction does not keep functions from changing settings, as the search path of the session.
+    // The restriction does not keep functions from changing settings, such as the search path of the session.
     guc::with(&[], || guc::keeping_timers(|| switch_to(role, flags, work)))
 }
 

@@ -1,4 +1,4 @@
-//! What the catalogs say of any relation.
+//! Relations in the catalogs.
 
 use crate::pg::charset;
 use crate::pg::datum::list::oids;
@@ -21,7 +21,7 @@ pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     Some((schema.oid, schema.nspowner))
 }
 
-/// Returns a copy of the row of a catalog, less what has no fixed length; none if there is no such row.
+/// Returns a copy of the row of a catalog, without its columns of variable length; none if there is no such row.
 ///
 /// # Safety
 /// The cache is of the catalog whose rows are `T`, by this key.
@@ -65,7 +65,7 @@ pub fn is_named(relation: pg_sys::Oid, schema: &CStr, name: &CStr) -> bool {
     its.is_some_and(|its| is(&its.nspname, schema))
 }
 
-/// Returns the owner of a permanent or unlogged relation; none of a temporary one, or if there is none.
+/// Returns the owner of a permanent or unlogged relation; none for a temporary one, or if there is none.
 pub fn owner_of_lasting(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
         .filter(|class| byte(class.relpersistence) != pg_sys::RELPERSISTENCE_TEMP)

@@ -1,5 +1,5 @@
-//! Statements of the extension: the only use of the server's programming interface, SPI. With the rights of which role a
-//! statement runs, and what its names may mean, is decided in two files, and nowhere else. No statement reads or locks a table of a user:
+//! Statements of the extension: the only use of the server's programming interface, SPI. Only two files decide whose
+//! rights a statement has, and which objects its names can mean. No statement reads or locks a table of a user:
 //!
 //! | File | Role | Objects |
 //! |---|---|---|
@@ -35,12 +35,12 @@ impl Row<'_> {
     }
 }
 
-/// Returns what `read` makes of the first row.
+/// Returns the result of `read` for the first row.
 pub fn read_first<T>(mut rows: SpiTupleTable<'_>, read: impl FnOnce(&Row<'_>) -> T) -> Option<T> {
     rows.next().map(|row| read(&Row(row)))
 }
 
-/// Returns what `read` makes of rows.
+/// Returns the results of `read` for all rows.
 pub fn read<T>(rows: SpiTupleTable<'_>, mut read: impl FnMut(&Row<'_>) -> T) -> Vec<T> {
     rows.map(|row| read(&Row(row))).collect()
 }
@@ -50,17 +50,17 @@ pub(in crate::pg) fn open<T>(work: impl FnOnce(&mut SpiClient<'_>) -> T) -> T {
     relay_errors(|| Spi::connect_mut(work))
 }
 
-/// What a query sees.
+/// The snapshot of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sees {
-    /// What the calling statement sees. It asks for no transaction id.
+    /// The snapshot of the calling statement. The query asks for no transaction id.
     Statement,
-    /// All that was committed before, also while this statement waited for a lock; but during recovery, where nothing
-    /// waits for locks of others.
+    /// A new one, with all commits before the query, also those made while this statement waited for a lock. During
+    /// recovery, where nothing waits for locks of others, that of the calling statement.
     Commits,
 }
 
-/// Runs a query, and returns what `read` makes of its rows.
+/// Runs a query, and returns the results of `read` for its rows.
 pub(in crate::pg) fn rows<T>(
     sees: Sees,
     query: &str,
@@ -110,7 +110,7 @@ pub fn update<'conn>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],
 ) -> SpiTupleTable<'conn> {
-    // It would begin a transaction that writes, which is an internal error there.
+    // A statement that writes would begin a transaction that writes, which is an internal error in recovery.
     recovery::refuse(&Refusal {
         message: "cannot change a database during recovery",
         detail: "This server is a standby.",

@@ -3,12 +3,12 @@
 //! Every statement names each operator, function, type and relation with its schema, casts to exact types, and runs
 //! [`guarded`]. An unqualified name of the caller is looked up before, in the caller's search path.
 //!
-//! As the caller run, and nothing else does:
+//! Only these statements run as the caller:
 //!
-//! - Queries on the server's own catalogs ([`ask`], [`rows`]): what they show depends on the caller's privileges, and no
+//! - Queries on the server's own catalogs ([`ask`], [`rows`]): their results depend on the caller's privileges, and no
 //!   function of anybody else can run, as [`binding`] refuses a query that names another object.
-//! - CREATE, COMMENT, ALTER and DROP of what the caller makes, alters or drops by a function of the extension ([`run`], [`create`]), and
-//!   `setval` ([`set_sequence`]): the server checks the caller's privileges, and asks nobody else.
+//! - CREATE, COMMENT, ALTER and DROP of objects that the caller makes, alters or drops by a function of the extension
+//!   ([`run`], [`create`]), and `setval` ([`set_sequence`]): the server checks the caller's privileges alone.
 
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::privilege::guarded;
@@ -32,8 +32,8 @@ pub fn ask<T: FromDatum + IntoDatum>(query: &str, argument: DatumWithOid<'_>) ->
     ask_with(query, &[argument])
 }
 
-/// Does the same as [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
-/// a lock; but during recovery, where nothing waits for locks of others.
+/// Does the same as [`ask`], with any number of arguments. It sees all that was committed before, also while this
+/// statement waited for a lock; but not during recovery, where nothing waits for locks of others.
 pub fn ask_with<T: FromDatum + IntoDatum>(
     query: &str,
     arguments: &[DatumWithOid<'_>],
@@ -41,7 +41,7 @@ pub fn ask_with<T: FromDatum + IntoDatum>(
     in_catalogs(|| spi::one(query, arguments))
 }
 
-/// Runs a query on the catalogs, and returns what `read` makes of its rows. It sees what the calling statement sees.
+/// Runs a query on the catalogs, and returns the results of `read`. It sees what the calling statement sees.
 pub fn rows<T>(
     query: &str,
     arguments: &[DatumWithOid<'_>],
@@ -50,7 +50,7 @@ pub fn rows<T>(
     rows_seen(Sees::Statement, query, arguments, read)
 }
 
-/// Does the same as [`rows`]; `sees` says what.
+/// Does the same as [`rows`], with the snapshot that `sees` names.
 pub fn rows_seen<T>(
     sees: Sees,
     query: &str,
@@ -60,7 +60,7 @@ pub fn rows_seen<T>(
     in_catalogs(|| spi::rows(sees, query, arguments, read))
 }
 
-/// Does the same as [`rows`]; sees all that was committed before, as [`ask_with`] does.
+/// Does the same as [`rows`], but sees all that was committed before, as [`ask_with`] does.
 pub fn rows_now<T>(
     query: &str,
     arguments: &[DatumWithOid<'_>],
@@ -206,7 +206,7 @@ unsafe fn qualified(schema: pg_sys::Oid, name: *const c_char) -> String {
     }
 }
 
-/// Sets a sequence by `setval`: its last value, or the next one if that is not called yet.
+/// Sets a sequence by `setval`: its last value, or the next one if `is_called` is false.
 pub fn set_sequence(sequence: pg_sys::Oid, value: i64, is_called: bool) {
     let set = format!(
         "SELECT setval({}::oid::regclass, $1::int8, {is_called})",

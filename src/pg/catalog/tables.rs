@@ -1,5 +1,5 @@
-//! The tables of the extension's schema, which statements read and write with the rights of the user. They belong to the
-//! extension, and so nobody else has put a trigger, a rule or a policy on them.
+//! The tables of the extension's schema, which statements read and write with the rights of the user. They belong to
+//! the extension, so nobody else has put a trigger, a rule or a policy on them.
 
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::{binding, privilege, relation, spi};
@@ -8,8 +8,7 @@ use crate::pg::error::report;
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// Runs `work` with tables of these names, in whose statements names can mean these tables and no others. `work` gets their
-/// OIDs.
+/// Runs `work` with the OIDs of tables of these names. Names in its statements can mean only these tables.
 pub fn with<const N: usize, T>(
     names: [&str; N],
     work: impl FnOnce(&mut SpiClient<'_>, [pg_sys::Oid; N]) -> T,

@@ -5,8 +5,8 @@ use crate::pg::ports::{hash_bytes, hash_bytes_extended, palloc_extended};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::c_int;
 
-/// Gives a wrapper of `[u8; N]` what pgrx needs to pass it in and out as the SQL type of that name.
-/// The type itself is the server's own, or made by the install script, which is external to pgrx.
+/// Gives a wrapper of `[u8; N]` the traits by which pgrx passes it in and out as the SQL type of that name. The type is
+/// the server's own, or made by the install script, which pgrx does not know.
 macro_rules! fixed_type {
     ($type:ident, $bytes:expr, $sql:literal) => {
         const _: () = {
@@ -16,7 +16,7 @@ macro_rules! fixed_type {
             };
             const SQL: SqlMappingRef = SqlMappingRef::literal($sql);
 
-            // SAFETY: names an SQL type of as many bytes.
+            // SAFETY: names an SQL type of that many bytes.
             unsafe impl SqlTranslatable for $type {
                 const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
                 const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;

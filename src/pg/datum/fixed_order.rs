@@ -57,7 +57,7 @@ pub(crate) use {c_functions, order_functions};
 /// Returns the bytes of a datum.
 ///
 /// # Safety
-/// The datum points to as many, for as long as the reference lives.
+/// The datum points to that many, for as long as the reference lives.
 #[inline]
 pub unsafe fn bytes<'a, const N: usize>(datum: Datum) -> &'a [u8; N] {
     // SAFETY: as the caller says; bytes have no alignment.
@@ -84,8 +84,8 @@ pub unsafe fn order<const N: usize>(call: FunctionCallInfo) -> Ordering {
     unsafe { compare::<N>(bytes(argument(call, 0)), bytes(argument(call, 1))) }
 }
 
-/// Compares bytes as two numbers, the first eight and the last eight, which needs no call of a function. Where they
-/// overlap, the second are compared only when the first are equal.
+/// Compares bytes as two numbers, the first eight and the last eight, without the call of a function. If they overlap,
+/// the second are compared only when the first are equal.
 #[inline]
 fn compare<const N: usize>(one: &[u8; N], other: &[u8; N]) -> Ordering {
     const { assert!(N >= 8 && N <= 16) };

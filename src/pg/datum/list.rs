@@ -15,7 +15,7 @@ unsafe fn cells<'a>(list: *const pg_sys::List) -> &'a [pg_sys::ListCell] {
     }
 }
 
-/// Returns the nodes of a list, or whatever else is in a list of pointers.
+/// Returns the nodes of a list, or the other pointers in a list of pointers.
 ///
 /// # Safety
 /// It is null or a list of pointers, which outlives the result.

@@ -32,7 +32,7 @@ pub unsafe fn binary<'a>(
     }
 }
 
-/// Returns what is under casts that change nothing but the type's name.
+/// Returns the node under casts that change nothing but the type's name.
 ///
 /// # Safety
 /// It is null or a node.
@@ -46,7 +46,7 @@ pub unsafe fn uncast(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     node
 }
 
-/// Returns what a column is, under such casts.
+/// Returns the column that a node is, under such casts.
 ///
 /// # Safety
 /// It is null or a node, which outlives `'a`.
@@ -58,7 +58,7 @@ pub unsafe fn column<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
     }
 }
 
-/// Returns whether a text is in a node, as the server writes it.
+/// Returns whether the text of a node, as the server writes it, contains a part.
 ///
 /// # Safety
 /// It is null or a node.

@@ -68,7 +68,7 @@ pub struct DecodedText(pub String);
 pgrx::impl_sql_translatable!(DecodedText, "text");
 convert::result!(DecodedText);
 
-/// Raises the error of a text that is too long, before it is decoded: arguments of this type are names, settings and expressions.
+/// Raises the error of a text that is too long, before it is decoded: such arguments are names or settings.
 fn checked(text: Text<'_>) -> DecodedText {
     const LONGEST: usize = 65_536;
     if text.0.len() > LONGEST {

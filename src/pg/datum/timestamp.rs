@@ -19,7 +19,7 @@ pub fn timestamp(at: Micros) -> Option<TimestampWithTimeZone> {
     at.checked_sub(Y2K)?.try_into().ok()
 }
 
-/// Converts as [`timestamp`]; the last number, and what is out of range, becomes infinity.
+/// Does the same as [`timestamp`]; the last number, and a time out of range, becomes infinity.
 pub fn timestamp_saturating(at: Micros) -> TimestampWithTimeZone {
     let inside = timestamp(at).filter(|_| at < Micros::MAX);
     inside.unwrap_or_else(|| match at {
@@ -73,7 +73,7 @@ pub fn of_timestamp_saturating(at: Timestamp) -> TimestampWithTimeZone {
     })
 }
 
-/// Converts with a place for the word that the result is out of range; it is infinity then.
+/// Converts, with a place for the server to note that the result is out of range: the result is infinity then.
 #[cfg(not(feature = "pg19"))]
 fn saturating(
     convert: impl FnOnce(*mut std::ffi::c_int) -> pg_sys::TimestampTz,
@@ -82,7 +82,7 @@ fn saturating(
     from_datum(convert(&raw mut overflow))
 }
 
-/// Does the same as on older versions, where the word was a number.
+/// Does the same as on older versions, where the note was a number.
 #[cfg(feature = "pg19")]
 fn saturating(
     convert: impl FnOnce(*mut pg_sys::Node) -> pg_sys::TimestampTz,
@@ -94,9 +94,9 @@ fn saturating(
     from_datum(convert((&raw mut overflow).cast()))
 }
 
-/// Returns a timestamptz of the server, infinity too.
+/// Returns a timestamptz of the server, which can be infinity.
 fn from_datum(at: pg_sys::TimestampTz) -> TimestampWithTimeZone {
-    // SAFETY: every number is a timestamptz in which the server trusts.
+    // SAFETY: the server accepts every number as a timestamptz.
     unsafe { TimestampWithTimeZone::from_datum(at.into(), false) }
         .unwrap_or_else(TimestampWithTimeZone::positive_infinity)
 }

@@ -26,7 +26,7 @@ pub fn now_exactly() -> ClockTime {
 pub fn up() -> Micros {
     #[cfg(target_os = "linux")]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_BOOTTIME;
-    // Elsewhere the monotonic clock includes suspension, or there is nothing better.
+    // Elsewhere the monotonic clock includes suspension, or no clock does.
     #[cfg(not(target_os = "linux"))]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
     micros(read(SINCE_BOOT))
@@ -62,7 +62,7 @@ const MIN_SLEEP: Micros = 1_000;
 /// A wait returns after at most this long, as the clock can be corrected meanwhile.
 const MAX_SLEEP: Micros = 1_000_000;
 
-/// Waits for at most `span`, or until the latch of this backend is set, and shows what for. Raises the errors of
+/// Waits for at most `span`, or until the latch of this backend is set, and shows the event. Raises the errors of
 /// cancellation, timeouts and termination.
 pub fn pause(span: Micros, event: &WaitEvent) {
     check_for_interrupts!();

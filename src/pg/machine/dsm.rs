@@ -1,4 +1,4 @@
-//! Pinned segments of dynamic shared memory, and what happens when there is no memory for one.
+//! Pinned segments of dynamic shared memory, and the errors when there is no memory for one.
 
 use crate::pg::error::{relay_errors, report};
 use pgrx::pg_sys::panic::CaughtError;
@@ -28,23 +28,23 @@ pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
 }
 
 /// Returns the slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and
-/// what changes in them is atomic.
+/// their mutable parts are atomic.
 pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
     // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
     unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
 }
 
-/// Why there is no memory, as the server or the operating system says it.
+/// The reason why there is no memory, in words of the server or the operating system.
 pub struct Shortage(pub String);
 
-/// Makes a segment, zeroed; returns its handle and its memory. It is pinned, so it outlives this session; so is the
+/// Makes a zeroed segment; returns its handle and its memory. It is pinned, so it outlives this session; so is the
 /// mapping, which outlives this statement. Each of its pages is allocated, so that its use cannot fail later.
 pub fn make_pinned(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Shortage> {
     let segment = create(size)?;
     // SAFETY: a segment of `size` bytes that was created above, and mapped on a page.
     unsafe {
         let memory = pg_sys::dsm_segment_address(segment);
-        // The server has POSIX and mmap allocate all pages, but not System V; and memory that it reserves by
+        // The server has POSIX and mmap allocate all pages, but not System V; and memory reserved by
         // min_dynamic_shared_memory can have been used before.
         ptr::write_bytes(memory.cast::<u8>(), 0, size);
         pg_sys::dsm_pin_segment(segment);
@@ -53,8 +53,8 @@ pub fn make_pinned(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Sho
     }
 }
 
-/// Does the same as [`make_pinned`], but leaves at least as much memory as it takes to others, such as parallel queries: allocating the
-/// last of it, only to find that there is too little, would fail theirs.
+/// Does the same as [`make_pinned`], but leaves as much memory again to others, such as parallel queries: allocating
+/// the last of it, and then finding too little, would make theirs fail.
 pub fn make_pinned_sparingly(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Shortage> {
     let both = size.saturating_mul(2);
     if has_room_for(both) == Some(false) {
@@ -67,7 +67,7 @@ pub fn make_pinned_sparingly(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_
 pub fn has_room_for(size: usize) -> Option<bool> {
     // SAFETY: reads a setting of the server.
     let reserved = unsafe { pg_sys::min_dynamic_shared_memory }.unsigned_abs() as usize;
-    // What the server has reserved is used first, and may have room.
+    // The memory that the server has reserved is used first, and can have room.
     if reserved << 20 >= size {
         return None;
     }
@@ -95,8 +95,8 @@ fn free() -> Option<u64> {
         .then(|| u64::from(found.f_bavail).saturating_mul(u64::from(found.f_frsize)))
 }
 
-/// Creates a segment. An error of the server is caught without a subtransaction, which parallel workers cannot have: all
-/// that the failed call leaves behind belongs to a resource owner of its own.
+/// Creates a segment. An error of the server is caught without a subtransaction, which parallel workers cannot have:
+/// all that the failed call leaves behind belongs to a resource owner of its own.
 fn create(size: usize) -> Result<*mut pg_sys::dsm_segment, Shortage> {
     // SAFETY: reads and sets the server's own variables, as it does itself when it catches an error. An error resets how
     // often interrupts were held, but the caller may hold locks, whose release counts down.

@@ -16,7 +16,7 @@ pub fn name() -> Vec<u8> {
     name
 }
 
-/// Returns the address of the first network interface, by name, that has one. That of the loopback is zero.
+/// Returns the address of the first network interface, by name, that has one. The loopback's address is zero.
 pub fn first_address(interfaces: &Path) -> Option<[u8; 6]> {
     let entries = fs::read_dir(interfaces).into_iter().flatten().flatten();
     let mut interfaces: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

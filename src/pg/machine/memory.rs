@@ -1,4 +1,4 @@
-//! Memory of Rust, where the system gives none: that ends this session alone. Without this file the process would abort, and
+//! Memory of Rust: if the system has none left, only this session ends. Without this file the process would abort, and
 //! the server would end all of its sessions.
 
 use crate::pg::ports::{errcode, errdetail_internal, errfinish, errmsg_internal, errstart};
@@ -7,12 +7,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_int;
 use std::ptr;
 
-// The program that runs the tests is no process of the server.
+// The program that runs the tests is not a process of the server.
 #[cfg(not(test))]
 #[global_allocator]
 static ALLOCATOR: OrEnd = OrEnd;
 
-/// The allocator of the system, which returns no null: what asks for memory must not unwind, so nothing could be raised.
+/// The allocator of the system, which never returns null: callers must not unwind, so no error could be raised.
 struct OrEnd;
 
 // SAFETY: the allocator of the system does all of it.
@@ -50,11 +50,11 @@ fn or_end(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the process as the server ends one that lacks memory where no error can be raised.
+/// Ends the process as the server ends one without memory if no error can be raised.
 #[cold]
 fn end(size: usize) -> ! {
-    // SAFETY: the server's own protocol, which needs no memory of Rust. It has set some aside for the error, and does not return
-    // from one of this level. Functions that would say where it happened can be of frames that an error has left.
+    // SAFETY: the server's own protocol, which needs no memory of Rust. It has set some aside for the error, and does
+    // not return from one of this level. Callbacks that add a context can be of frames that an error has left.
     unsafe {
         pg_sys::error_context_stack = ptr::null_mut();
         errstart(PgLogLevel::FATAL as c_int, ptr::null());

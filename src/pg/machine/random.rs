@@ -48,7 +48,7 @@ pub fn bits() -> u64 {
     draw(RandomBits::bits)
 }
 
-/// Returns the same, if the generator is seeded.
+/// Returns 64 random bits, if the generator is seeded.
 #[inline]
 pub fn seeded_bits() -> Option<u64> {
     let draw = |stream: &mut Option<(u32, RandomBits)>| match stream {

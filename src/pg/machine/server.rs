@@ -33,7 +33,7 @@ pub fn cluster_name() -> Option<String> {
 
 /// Returns the setting `application_name` of this session.
 pub fn application_name() -> &'static [u8] {
-    // SAFETY: a string of the server's, or null. It is read at once.
+    // SAFETY: a string of the server's, or null, which is read immediately.
     unsafe {
         let name = pg_sys::application_name;
         if name.is_null() {
@@ -50,7 +50,7 @@ pub fn port() -> i32 {
     unsafe { pg_sys::PostPortNumber }
 }
 
-/// Returns the setting `fsync`: whether what is written must be on disk.
+/// Returns the setting `fsync`: whether written data must be on disk.
 pub fn is_durable() -> bool {
     // SAFETY: reads a setting.
     unsafe { pg_sys::enableFsync }

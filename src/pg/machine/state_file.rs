@@ -30,7 +30,7 @@ pub fn write(name: &str, content: &str) -> Result<(), Error> {
     sync(&File::open(".")?)
 }
 
-/// Does the same where the content has the length of the one before, and fits into a sector of a disk, which is written
+/// Does the same if the content has the length of the old one, and fits into a sector of a disk, which is written
 /// whole: on most file systems that takes no room, so it succeeds on a full disk.
 ///
 /// # Errors
@@ -41,7 +41,7 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
         file => {
             let file = file?;
             file.write_all_at(content.as_bytes(), 0)?;
-            // Somebody can have written more into it, which would be read at the next start.
+            // Somebody can have appended to the file, and the next start would read it.
             if file.metadata()?.len() != content.len() as u64 {
                 file.set_len(content.len() as u64)?;
             }
@@ -53,7 +53,7 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns why a file that is there cannot be written.
+/// Returns why an existing file cannot be written.
 pub fn unwritable(name: &str) -> Option<Error> {
     let opened = OpenOptions::new().write(true).open(name);
     opened

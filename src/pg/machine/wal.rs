@@ -1,4 +1,4 @@
-//! The server's log: positions in it, and what is on disk.
+//! The server's log: positions in it, and flushing.
 
 use crate::pg::machine::server;
 use pgrx::pg_sys;
@@ -33,7 +33,7 @@ pub fn is_before_checkpoint(position: Position) -> bool {
 /// Returns whether the server was promoted since it was started: it has written the history of its timeline since. Outside of
 /// recovery only.
 pub fn was_promoted() -> bool {
-    /// Of PostgreSQL's epoch, in seconds since 1970.
+    /// PostgreSQL's epoch, in seconds since 1970.
     const EPOCH: i64 = 946_684_800;
     // The working directory of every process of the server is the data directory.
     let history = std::fs::metadata(format!("pg_wal/{:08X}.history", server::timeline()));

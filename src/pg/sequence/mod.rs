@@ -22,7 +22,7 @@ use std::ops::RangeInclusive;
 pub use page::{File, SequenceRow};
 use page::{MAGIC, position_of, row_of};
 
-/// A permanent sequence, open and locked. Closed and unlocked when dropped, before the transaction ends.
+/// A permanent sequence, open and locked. It is closed and unlocked when dropped, before the transaction ends.
 pub struct Sequence {
     relation: pg_sys::Relation,
     lock: Lock,
@@ -33,9 +33,9 @@ pub struct Sequence {
 /// Lock modes of a sequence.
 #[derive(Debug, Clone, Copy)]
 pub enum Lock {
-    /// Conflicts with ALTER and DROP in part only, and is possible during recovery.
+    /// Conflicts with only some forms of ALTER and DROP, and is possible during recovery.
     Read,
-    /// As of `nextval`: conflicts with ALTER and DROP, not with other writers.
+    /// The lock of `nextval`: conflicts with ALTER and DROP, not with other writers.
     Write,
     /// Conflicts with other writers too.
     Alone,
@@ -93,13 +93,13 @@ impl Sequence {
         .raise()
     }
 
-    /// Does the same as [`Sequence::open`], without waiting: none also when another session has a conflicting lock.
+    /// Does the same as [`Sequence::open`], without waiting: none also if another session has a conflicting lock.
     pub fn open_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<Self> {
         Self::check(open_at_once(oid, lock.mode())?, lock)
     }
 
-    /// Opens a sequence to look at its page, without waiting. While another session alters it, only if the page is in
-    /// memory: when that session commits, the file can be gone before it is read.
+    /// Opens a sequence to read its page, without waiting. While another session alters the sequence, this works only
+    /// if the page is in memory: when that session commits, the file can be gone before it is read.
     pub fn open_to_look(oid: pg_sys::Oid) -> Option<Self> {
         let free = Self::open_at_once(oid, Lock::Write);
         free.or_else(|| Self::open_at_once(oid, Lock::Read)?.pinned())
@@ -121,8 +121,8 @@ impl Sequence {
         self.pin.is_some().then_some(self)
     }
 
-    /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
-    /// may read it is for the caller to check.**
+    /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **The caller
+    /// checks whether the user may read it.**
     pub fn peek(oid: pg_sys::Oid) -> Option<SequenceRow> {
         let sequence = Self {
             relation: open_at_once(oid, Lock::Read.mode())?,
@@ -170,7 +170,7 @@ impl Sequence {
         })
     }
 
-    /// Returns what `test` says of the row and the position of its last change. Both stay so until it returns.
+    /// Returns the result of `test` for the row and the position of its last change, which stay so meanwhile.
     pub fn is_at(&self, test: impl FnOnce(SequenceRow, Position) -> bool) -> bool {
         self.with_page(BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
@@ -179,7 +179,7 @@ impl Sequence {
         })
     }
 
-    /// Reads the row of pg_sequence. The lock keeps it.
+    /// Reads the row of pg_sequence, which the lock keeps unchanged.
     fn catalog_row(&self) -> SequenceDefinition {
         let row = relation::sequence(self.identity().0);
         row.unwrap_or_else(|| {
@@ -200,7 +200,7 @@ impl Sequence {
         }
     }
 
-    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both.
+    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both unchanged.
     pub fn definition(&self) -> (Rules, u64) {
         let row = self.catalog_row();
         let rules = Rules {
@@ -224,7 +224,7 @@ impl Sequence {
     /// Does the same as [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
     /// `then` with the new position, still under the page's lock.
     ///
-    /// Ends an orphan: what it would write here, another server may be issuing by now.
+    /// Ends an orphan, as another server can be issuing by now what the orphan would write here.
     pub fn update_then(
         &mut self,
         decide: impl FnOnce(SequenceRow, Position) -> Option<SequenceRow>,
@@ -289,7 +289,7 @@ impl Sequence {
 
 impl Drop for Sequence {
     fn drop(&mut self) {
-        // After an error the server closes it with the transaction.
+        // After an error, the server closes the sequence with the transaction.
         if !std::thread::panicking() {
             // SAFETY: pinned here; opened with this lock.
             unsafe {

@@ -14,7 +14,7 @@ use pgrx::pg_sys::BufferLockMode::BUFFER_LOCK_SHARE;
 pub struct SequenceRow {
     /// The last value issued, or the next one when none was.
     pub last_value: i64,
-    /// How many logged values are left.
+    /// The number of logged values that are left.
     pub log_count: i64,
     /// True if `last_value` was issued.
     pub is_called: bool,
@@ -50,14 +50,14 @@ impl File {
         })
     }
 
-    /// Reads the row, if the page is in memory and is one of a sequence. Waits for no lock but the page's: the sequence can be
-    /// dropped at the same time.
+    /// Reads the row, if the page is in memory and belongs to a sequence. Waits only for the page's lock: the sequence
+    /// can be dropped at the same time.
     pub fn glance(self) -> Option<SequenceRow> {
         let place = self.place();
-        // SAFETY: looks for the page in memory. Pinned, it stays there, also when its file is removed, until it is released.
+        // SAFETY: looks for the page in memory. A pinned page stays, even without its file, until it is released.
         unsafe {
             let storage = pg_sys::smgropen(place, NOBODYS);
-            // Looking for a page that is not in memory would raise an error without its file.
+            // Without its file, looking for a page that is not in memory would raise an error.
             if !pg_sys::smgrexists(storage, MAIN) {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Shared memory: where it is found, how it is reserved, and segments of it.
+//! Shared memory: its rendezvous, its reservation, and its segments.
 
 pub mod rendezvous;
 pub mod reservation;

@@ -1,4 +1,4 @@
-//! Where the processes of a server find a segment of shared memory: an entry in the main segment, by its name.
+//! The place where processes find a segment of shared memory: an entry in the main segment, by its name.
 
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_int};
@@ -36,7 +36,7 @@ pub(super) struct Rendezvous {
     pub(super) size: u64,
     /// The value of the setting with which the segment was made.
     pub(super) setting: i32,
-    /// How many bytes the segment was to have.
+    /// The size in bytes that the segment was to have.
     pub(super) wanted: u64,
     pub(super) refused: AtomicU32,
 }
@@ -78,7 +78,7 @@ pub(super) fn rendezvous(name: &CStr) -> *mut Rendezvous {
     }
 }
 
-/// Returns a new number for locks that are shown by a name.
+/// Returns a new number for locks, which are shown by a name.
 fn new_tranche(_name: &CStr) -> c_int {
     // SAFETY: takes the next number. 19 keeps the name beside it, in shared memory.
     unsafe {
@@ -89,7 +89,7 @@ fn new_tranche(_name: &CStr) -> c_int {
     }
 }
 
-/// Tells this process the name of that number, as it has to know before 19.
+/// Tells this process the name of that number, which is necessary before 19.
 pub(super) fn name_tranche(_tranche: c_int, _name: &'static CStr) {
     // SAFETY: the process keeps a pointer to the name.
     #[cfg(not(feature = "pg19"))]

@@ -1,5 +1,5 @@
-//! The memory of all segments, which is reserved at the first use of any: each call that needs more fails before the server
-//! has minted anything, or never.
+//! The memory of all segments, which is reserved at the first use of any: a call that needs more memory fails before
+//! the server has minted anything, or never.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::error::{log_with, report};
@@ -10,12 +10,12 @@ use std::ffi::CStr;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::Ordering;
 
-/// A segment, whatever is in it.
+/// A segment with any contents.
 pub(super) trait Segment: Sync {
     /// Returns its name.
     fn name(&self) -> &'static CStr;
 
-    /// Returns its size if the number of its slots is halved so often.
+    /// Returns its size if the number of its slots is halved that many times.
     fn size_after(&self, halvings: u32) -> usize;
 
     /// Makes the segment, unless it is made.
@@ -50,8 +50,8 @@ pub(super) fn once<E>(
 /// All segments.
 pub(super) static SEGMENTS: Callbacks<&dyn Segment> = Callbacks::new();
 
-/// Makes a segment and all that were registered, unless they are made. If there is too little memory, those that follow from
-/// settings are halved together.
+/// Makes a segment and all that were registered, unless they are made. If there is too little memory, the segments
+/// whose sizes follow from settings are halved together.
 pub(super) fn make_all(own: &'static dyn Segment) {
     const LEAST: u32 = 20;
     let made = once(c"pg_mint", |all| {
@@ -69,7 +69,7 @@ pub(super) fn make_all(own: &'static dyn Segment) {
                 .make_if_absent(halvings)
                 .map_err(|shortage| (segment.name(), shortage))?;
         }
-        // No handle of a segment: a sign that all are made.
+        // The handle of no segment: a sign that all are made.
         all.handle.store(1, Ordering::Release);
         if halvings > 0 {
             log_with(
@@ -96,22 +96,22 @@ pub(super) fn make_all(own: &'static dyn Segment) {
     }
 }
 
-/// What to do when there is too little memory.
+/// The hint when there is too little memory.
 pub const MORE: &str =
     "Enlarge /dev/shm, or increase \"min_dynamic_shared_memory\", and restart the server.";
 
 /// The memory of a segment.
 pub struct Usage {
     pub name: &'static CStr,
-    /// How many bytes it has; 0 when it was not made.
+    /// Its size in bytes; 0 when it was not made.
     pub size: u64,
-    /// How many it was to have.
+    /// The size that it was to have.
     pub wanted: u64,
-    /// There was no memory for it.
+    /// True if there was no memory for it.
     pub is_refused: bool,
 }
 
-/// Returns the memory of every segment. Makes none, and waits for nothing that lasts.
+/// Returns the memory of every segment. Makes none, and never waits for long.
 pub fn usage() -> impl Iterator<Item = Usage> {
     SEGMENTS.all().map(usage_of)
 }

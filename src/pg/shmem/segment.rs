@@ -34,7 +34,7 @@ pub struct NamedSegment<H: 'static, S: 'static = ()> {
     stamp: &'static Stamp,
     /// Returns how many slots to make. Called when the segment is made.
     slots: fn() -> usize,
-    /// How many are enough, if there is too little memory.
+    /// The number that is enough, if there is too little memory.
     enough: usize,
     /// The setting that has its size.
     setting: Option<&'static SizeSetting>,
@@ -43,7 +43,7 @@ pub struct NamedSegment<H: 'static, S: 'static = ()> {
     memory: LocalOnce<Memory<H, S>>,
 }
 
-/// A segment as this process has mapped it.
+/// A segment as mapped by this process.
 pub struct Memory<H: 'static, S: 'static = ()> {
     lock: *mut pg_sys::LWLock,
     pub head: &'static H,
@@ -52,7 +52,7 @@ pub struct Memory<H: 'static, S: 'static = ()> {
 
 static OTHER_VERSION: Local<bool> = Local::new(false);
 
-/// Returns whether this process has come across memory that a library of another version has made.
+/// Returns whether this process has found memory that a library of another version has made.
 pub fn has_other_version() -> bool {
     OTHER_VERSION.get()
 }
@@ -76,7 +76,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         }
     }
 
-    /// Returns a segment with slots, the number of which follows from a setting; fewer if there is too little memory.
+    /// Returns a segment whose number of slots follows from a setting; it is smaller if there is too little memory.
     pub const fn sized_by(
         setting: &'static SizeSetting,
         stamp: &'static Stamp,
@@ -102,15 +102,15 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         self.memory.get()
     }
 
-    /// Returns the memory if a session has made it, with a library that writes it as this one does. Waits for nothing that
-    /// lasts. For showing.
+    /// Returns the memory if a session has made it, with a library that writes the same version. Never waits for long.
+    /// For showing.
     pub fn made(&'static self) -> Option<&'static Memory<H, S>> {
         if let Some(memory) = self.memory.get() {
             return Some(memory);
         }
         let rendezvous = rendezvous(self.name);
-        // SAFETY: initialized in shared memory, which lasts as long as this process. Without the lock, which sessions hold
-        // that use the segment: what is read is immutable once there is a handle.
+        // SAFETY: initialized in shared memory, which lasts as long as this process. The lock, which sessions hold that
+        // use the segment, is not needed: the fields that are read are immutable once there is a handle.
         unsafe {
             if (*rendezvous).handle.load(Ordering::Acquire) == 0 {
                 return None;
@@ -150,7 +150,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         size_of::<H>().next_multiple_of(align_of::<S>())
     }
 
-    /// Returns how many slots to make if the number is halved so often, but not below what is enough.
+    /// Returns how many slots to make if the number is halved that many times, but not fewer than are enough.
     fn slots_after(&self, halvings: u32) -> usize {
         let most = (self.slots)();
         (most >> halvings).max(self.enough.min(most))
@@ -278,7 +278,7 @@ struct Held(*mut pg_sys::LWLock);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // After an error the server releases it with the transaction.
+        // After an error, the server releases the lock with the transaction.
         if !std::thread::panicking() {
             // SAFETY: this process acquired the lock.
             unsafe { pg_sys::LWLockRelease(self.0) };

@@ -14,7 +14,7 @@ pub struct SizeSetting {
 }
 
 impl SizeSetting {
-    /// Returns a setting by its name, that of its segment, and its default.
+    /// Returns a setting by its name, the name of its segment, and its default.
     pub const fn new(name: &'static CStr, segment: &'static CStr, default: i32) -> Self {
         Self {
             name,

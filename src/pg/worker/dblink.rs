@@ -20,17 +20,17 @@ use std::env;
 
 /// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
-/// How long a server that did not respond is left alone.
+/// The time for which a server that did not respond is left alone.
 const REST: Micros = 1_000_000;
-/// How long an open connection is waited for, by its first query. Within the time of the request there is then enough left for
-/// a new one, on which all takes longer.
+/// The time in which an open connection must answer its first query. The rest of the time of the request is then enough
+/// for a new connection, on which everything takes longer.
 const PROMPT: Micros = 1_000_000;
-/// How much longer than its limit a request takes at most while this process runs. A process that was paused in the middle of
-/// it says nothing of the other server, which may have answered another one meanwhile: it asks once more.
+/// The most that a request takes beyond its limit while this process runs. If the process was paused in the middle of
+/// it, a late answer says nothing of the other server: it asks once more.
 const PAUSE: Micros = 1_000_000;
-/// How long libpq waits for a host, of which there can be several: `PGCONNECT_TIMEOUT`.
+/// The time that libpq waits for each host, of which there can be several: `PGCONNECT_TIMEOUT`.
 const CONNECT: Micros = 2_000_000;
-/// How long a connection is not used at most. Later the other server may have ended it.
+/// The longest time between two uses of a connection. Later the other server can have ended it.
 const IDLE: Micros = 60_000_000;
 /// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
 /// server.
@@ -46,9 +46,9 @@ const SET_UP: &str = "SELECT
 const SET_UP_COLUMNS: &str =
     "a pg_catalog.text, b pg_catalog.text, c pg_catalog.text, d pg_catalog.text";
 
-/// Query for the schema of the extension on the other server: one row of one text.
+/// The query for the schema of the extension on the other server: one row of one text.
 ///
-/// Queries name all objects by schema and exact types, as SQL does here. On the other server, too, a role may have laid
+/// Queries name all objects by schema and exact types, as SQL does here. On the other server, too, a role can have laid
 /// traps for the role that connects: in the schema `"$user"`, or elsewhere in the search path of the role.
 const HOME: &str = "SELECT (
     SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
@@ -60,9 +60,8 @@ const HOME: &str = "SELECT (
 /// A query, given the schema that the extension has on the other server.
 pub type Query<'a> = dyn Fn(&str) -> String + 'a;
 
-/// A connection to a foreign server, made when it is needed, and the only one. dblink's own rules apply to the role that
-/// makes it: the role needs USAGE on the foreign server and a user mapping, and a password in it unless the role is a
-/// superuser.
+/// The only connection to a foreign server, made when it is needed. dblink's own rules apply to the role that makes it:
+/// the role needs USAGE on the foreign server and a user mapping, with a password unless the role is a superuser.
 pub struct Remote {
     /// The name of the connection in dblink.
     name: String,
@@ -75,21 +74,21 @@ pub struct Remote {
     used: Micros,
     /// The generation of foreign servers and user mappings at that time.
     generation: u64,
-    /// Whether a query was sent whose answer has not arrived.
+    /// True if a query was sent whose answer has not arrived.
     is_waiting: bool,
-    /// Whether the last attempt has ended so late that the process was paused meanwhile.
+    /// True if the last attempt ended so late that the process was paused meanwhile.
     is_late: bool,
-    /// Until when a connection that was open before must answer; none once it has, and on a new one.
+    /// The time until which a connection that was open before must answer; none once it has, and on a new one.
     awaited: Option<Micros>,
-    /// Until when the server is left alone, and why.
+    /// The time until which the server is left alone, and the reason.
     rest: Option<(Micros, Failure)>,
 }
 
 impl Remote {
     /// Returns a connection that is not made yet, with a name that no other has.
     pub fn new(name: String, role: Option<String>) -> Self {
-        // One host of several that is silent must not hide the others. dblink heeds the time on PostgreSQL 15, and from 16 on
-        // only the order.
+        // If one of several hosts is silent, the others must get their turn. dblink heeds the time on PostgreSQL 15,
+        // and only the order from 16 on.
         for (name, value) in [("PGCONNECT_TIMEOUT", "2"), ("PGLOADBALANCEHOSTS", "random")] {
             // SAFETY: processes of the server have one thread, and this one is a worker.
             unsafe { env::set_var(name, value) };
@@ -110,10 +109,10 @@ impl Remote {
 
     /// Runs a query that returns one row of `columns`, and reads the row. In a transaction of its own.
     ///
-    /// The extension's schema is asked for each time: it can have changed, and another role may have taken the name.
+    /// The extension's schema is asked for each time: it can have changed, and another role can have taken the name.
     ///
     /// # Errors
-    /// The error of either server; also when the other one takes too long. Then it is left alone for a while.
+    /// The error of either server; also when the other one takes too long, which is then left alone for a while.
     pub fn ask<T>(
         &mut self,
         server: &str,
@@ -144,8 +143,8 @@ impl Remote {
         let is_lost = matches!(&answer, Err(failure) if failure.kind == FailureKind::Lost);
         let is_stale = was_open && is_lost || answer.is_err() && self.awaited.is_some();
         if is_stale && !deadline::is_asked_to_end() {
-            // The other server may have been restarted since the last query, or the connection is half open. Only a new one
-            // shows whether it answers.
+            // The other server can have been restarted since the last query, or the connection is half open. Only a new
+            // connection shows whether it answers.
             let began = began.max(clock::up() - PROMPT);
             answer = self.try_once(began, server, query, columns, &read);
         }
@@ -196,10 +195,10 @@ impl Remote {
                 self.receive(dblink, server, columns, read)
             })
         });
-        // Before the cleanup, which can take as long as a pause.
+        // The time is read before the cleanup, which can take as long as a pause.
         self.is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE;
         answer.map_err(|mut failure| {
-            // libpq gives up first.
+            // Here libpq has given up before the deadline.
             if failure.kind == FailureKind::Lost && clock::up() - began >= CONNECT {
                 failure.kind = FailureKind::Expired;
             }
@@ -246,8 +245,8 @@ impl Remote {
         self.is_waiting = true;
     }
 
-    /// Ends the connection. A query that still runs on the other server is canceled first, as its session would not
-    /// notice.
+    /// Ends the connection. First cancels a query that still runs on the other server, as its session would not notice
+    /// the end.
     pub fn disconnect(&mut self) {
         if !std::mem::take(&mut self.is_open) {
             return;
@@ -258,7 +257,7 @@ impl Remote {
                 format!("SELECT $1 OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())");
             call(&is_open, &[&name]) == Some(true)
         };
-        // Errors are ignored: then there is no connection any more.
+        // Errors are ignored, as they mean that the connection is gone.
         if std::mem::take(&mut self.is_waiting) {
             let _ = in_dblink(deadline::CLEANUP, |dblink| {
                 if is_open(dblink) {
@@ -303,11 +302,11 @@ impl Remote {
     }
 }
 
-/// What a worker waits for that has asked another server.
+/// The wait of a worker for the answer of another server.
 static ANSWER: WaitEvent = WaitEvent::new(c"MintAnswer");
 
-/// Waits for the next part of an answer, which must be there by `until` on the clock since boot. By polling: dblink's own
-/// wait cannot be interrupted in all versions.
+/// Waits for the next part of an answer, which must arrive by `until` on the clock since boot. It polls, as dblink's
+/// own wait cannot be interrupted in all versions.
 fn wait(dblink: &str, name: &str, until: Micros) {
     let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
     while call(&is_busy, &[name]) == Some(1) {
@@ -330,7 +329,7 @@ fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
 }
 
 /// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
-/// no others in a schema of that name: not even those that the owner of the extension has added to it, which are not in C.
+/// no others in that schema: not even those that the owner of the extension has added to it, which are not in C.
 fn in_dblink<T>(limit: TimeLimit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
     attempt(limit, || {
         let select = "SELECT quote_ident(n.nspname), ARRAY(

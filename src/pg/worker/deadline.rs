@@ -1,9 +1,9 @@
-//! Deadlines of a worker, which end whatever it waits for: locks, latches, and libraries that repeat what a signal
-//! interrupts.
+//! Deadlines of a worker, which end each of its waits: for locks, latches, and libraries that repeat a call that a
+//! signal interrupted.
 //!
-//! While there is a deadline, a timer counts towards it ten times a second. Once it has passed, the next check for interrupts
-//! raises an error. Some waits never check: dblink connects without a check until PostgreSQL 15, and cancels without one
-//! until 16; libpq looks up names without one in all versions. What such a call waits for is a socket that it has
+//! While there is a deadline, a timer counts towards it ten times a second. Once it has passed, the next check for
+//! interrupts raises an error. Some waits never check: dblink connects without a check until PostgreSQL 15, and cancels
+//! without one until 16; libpq looks up names without one in all versions. Such a call waits for a socket that it has
 //! opened. So the timer replaces the sockets that were opened [`opening`] by `/dev/null`, on which the call fails.
 
 use crate::pg::error::{interrupt, report};
@@ -15,12 +15,12 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::Relaxed};
 
-/// How long work can take.
+/// The longest time for work.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimit {
-    /// From its beginning.
+    /// Counted from the beginning of the work.
     pub usual: Micros,
-    /// From when the server wants the worker to end, all work together.
+    /// Counted from when the server wants the worker to end, for all work together.
     pub ending: Micros,
 }
 
@@ -29,24 +29,24 @@ pub const REQUEST: TimeLimit = TimeLimit {
     usual: 3_000_000,
     ending: 500_000,
 };
-/// The limit of what has to follow a request that failed.
+/// The limit of the cleanup after a request that failed.
 pub const CLEANUP: TimeLimit = TimeLimit {
     usual: 500_000,
     ending: 700_000,
 };
 
-/// How often the timer counts.
+/// The interval of the timer.
 const TICK: Micros = 100_000;
-/// The descriptors from 0 on that can be sockets. Those that the server opens for itself are far fewer.
+/// The descriptors from 0 on that can be sockets. The server opens far fewer for itself.
 const DESCRIPTORS: usize = 4_096;
 
-/// The limit of the current work. A handler of a signal reads these, hence atomics.
+/// The limit of the current work. A handler of a signal reads these fields, so they are atomics.
 ///
 /// - `until`: the deadline by the clock since boot.
 /// - `ending`: as in [`TimeLimit`].
 /// - `asked`: when the worker noticed that it is to end; 0 before.
 /// - `left`, `left_ending`: ticks until the timer ends the work, and from when the worker is to end.
-/// - `is_opening`, `sockets`: whether sockets are taken away, and those that stay, a bit for each.
+/// - `is_opening`, `sockets`: whether sockets are replaced, and those that stay, a bit for each.
 /// - `is_over`: whether the timer has ended the work.
 /// - `nowhere`: a descriptor of `/dev/null`; 0 before.
 struct Current {
@@ -144,10 +144,10 @@ impl Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        // No tick must end what follows: the timer is stopped after this.
+        // No tick must end the work that follows, as the timer is stopped after this.
         CURRENT.left.store(i64::MAX, Relaxed);
         CURRENT.left_ending.store(i64::MAX, Relaxed);
-        // SAFETY: an interrupt that nobody saw is not one of what follows.
+        // SAFETY: an interrupt that nobody saw does not belong to the work that follows.
         unsafe { (&raw mut pg_sys::QueryCancelPending).write_volatile(0) };
     }
 }
@@ -157,7 +157,7 @@ fn ticks(time: Micros) -> i64 {
     (time + TICK - 1) / TICK
 }
 
-/// Counts. The handler of a signal: it reads no clock.
+/// Counts a tick. The handler of a signal: it reads no clock.
 fn tick() {
     let mut left = CURRENT.left.fetch_sub(1, Relaxed);
     if is_asked_to_end() {
@@ -167,7 +167,7 @@ fn tick() {
         return;
     }
     CURRENT.is_over.store(true, Relaxed);
-    // SAFETY: flags for the handlers of signals, and what every one of them calls.
+    // SAFETY: flags for the handlers of signals, and the call that each of them makes.
     unsafe {
         (&raw mut pg_sys::QueryCancelPending).write_volatile(1);
         (&raw mut pg_sys::InterruptPending).write_volatile(1);
@@ -177,15 +177,15 @@ fn tick() {
         let new =
             (0..DESCRIPTORS).filter(|&descriptor| is_socket(descriptor) && !stays(descriptor));
         for descriptor in new {
-            // SAFETY: a handler can call it. The library that has opened the descriptor closes it, as it would the
-            // socket.
+            // SAFETY: a handler can call it. The library that has opened the descriptor closes it, as it would close
+            // the socket.
             unsafe { libc::dup2(CURRENT.nowhere.load(Relaxed), descriptor as c_int) };
         }
     }
 }
 
-/// Runs `work`, which opens sockets and waits for them without a look at interrupts. Past the limit of [`within`], they
-/// fail.
+/// Runs `work`, which opens sockets and waits for them without checks for interrupts. Past the limit of [`within`],
+/// they fail.
 pub fn opening<T>(work: impl FnOnce() -> T) -> T {
     if CURRENT.nowhere.load(Relaxed) == 0 {
         let flags = libc::O_RDWR | libc::O_CLOEXEC;

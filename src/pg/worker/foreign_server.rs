@@ -1,4 +1,4 @@
-//! Foreign servers: which role connects to one.
+//! Foreign servers: the role that connects to one.
 
 use crate::pg::catalog::extension;
 use crate::pg::catalog::privilege::is_superuser_role;
@@ -22,8 +22,8 @@ pub fn role_for(server: &str, name: Option<&str>) -> pg_sys::Oid {
         .raise()
     };
     let role = name.map_or(owner, role_oid);
-    // The owner of the server decides where it leads, and as which role. dblink requires no password of a
-    // superuser: that would open any database that trusts the system user of this server.
+    // The owner of the server decides where it leads, and as which role. dblink requires no password of a superuser:
+    // that would open any database that trusts the system user of this server.
     if is_superuser_role(role) && !is_superuser_role(owner) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,

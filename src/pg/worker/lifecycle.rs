@@ -15,14 +15,14 @@ use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
 
-/// What a worker waits for that has nothing to do.
+/// The wait of an idle worker.
 pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
 
 /// The requests that this process serves.
 static SERVED: Local<Option<&'static Mailbox>> = Local::new(None);
 
-/// Makes this process end at once when it is asked to, as long as it has nothing to release. The first step of a worker,
-/// before it connects to a database: it can wait long for that.
+/// Makes this process end as soon as it is asked to, while it has nothing to release. The first step of a worker,
+/// before it connects to a database, which can take long.
 pub fn attach() {
     // SAFETY: a handler of the server's, before signals are let in.
     unsafe {
@@ -41,9 +41,9 @@ pub fn connect(database: &str) {
     BackgroundWorker::connect_worker_to_spi(Some(&database), None);
 }
 
-/// Makes this process, which is connected to a database, the worker that serves these requests until it ends, as itself
-/// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
-/// when the requests have a worker already.
+/// Makes this process, which is connected to a database, the worker that serves these requests until it ends, normally
+/// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] tells when to end.
+/// Returns false if the requests have a worker already.
 pub fn begin(requests: &'static Mailbox) -> bool {
     prepare();
     SERVED.set(Some(requests));
@@ -55,7 +55,7 @@ pub fn begin(requests: &'static Mailbox) -> bool {
     requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
 }
 
-/// Does the same as [`begin`], of a process that serves one request.
+/// Does the same as [`begin`], for a process that serves one request.
 pub fn begin_once() -> bool {
     prepare();
     attempt(deadline::REQUEST, serve_database_owner).is_ok()
@@ -74,8 +74,8 @@ fn prepare() {
     }
 }
 
-/// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody
-/// but superusers end a process of a superuser.
+/// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. By default, only superusers
+/// can end a process of a superuser.
 fn serve_database_owner() {
     let owner = "SELECT datdba FROM pg_database WHERE oid = $1::oid";
     // SAFETY: a number that was set when the process connected.
@@ -86,21 +86,21 @@ fn serve_database_owner() {
     }
 }
 
-/// Waits for at most `span` until there is a request after the one that the worker saw before its work, or the worker is
-/// to end. The latch alone tells of neither: whatever the work has waited for has reset it.
+/// Waits for at most `span` until there is a request after the one that the worker saw before its work, or the worker
+/// is to end. The latch alone does not tell: a wait during the work has reset it.
 pub fn idle(span: Micros, requests: &Mailbox, seen: u64) {
     if requests.last() == seen && !deadline::is_asked_to_end() {
         clock::pause(span, &IDLE);
     }
 }
 
-/// Returns whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy
-/// it. The server refuses these after five seconds if somebody else is in the database.
+/// Returns whether the worker should leave its database, as another session wants it for itself: to drop, rename, move
+/// or copy it. The server refuses these after five seconds if somebody else is in the database.
 ///
 /// Such a session holds a lock on the database that keeps others from connecting to it. So a worker stays only while it
 /// could connect.
 pub fn is_database_wanted() -> bool {
-    /// How often the worker looks.
+    /// The interval of the check.
     const INTERVAL: Micros = 200_000;
     static LAST: Local<Micros> = Local::new(0);
     let now = clock::up();

@@ -1,5 +1,5 @@
-//! Requests of sessions to the background worker that serves all of them. Requests are counted; the worker says which
-//! was the last one that it has answered, and what went wrong.
+//! Requests of sessions to the background worker that serves all of them. Requests are counted; the worker stores the
+//! number of the last one that it has answered, and its last error.
 
 use crate::pg::backend::guc::max_wait;
 use crate::pg::backend::wait::WaitEvent;
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 /// The interval at which a waiting session looks for an answer.
 pub const POLL: Micros = 2_000;
 
-/// In shared memory, zeroed at first.
+/// The state of the requests, in shared memory that is zeroed at first.
 ///
 /// - `worker`: the worker's process id; 0 when there is none.
 /// - `started`: when a worker was started last; moved by compare-and-swap.
-/// - `last`: the number of the last request; `answered`: of the last one that the worker has answered.
+/// - `last`: the number of the last request; `answered`: that of the last one that the worker has answered.
 #[repr(C)]
 pub struct Mailbox {
     worker: AtomicU32,
@@ -43,12 +43,12 @@ pub struct WorkerKind {
     pub function: &'static str,
     /// The argument of the entry point.
     pub argument: u64,
-    /// What sessions wait for that make requests.
+    /// The wait of sessions that make requests.
     pub event: &'static WaitEvent,
 }
 
 impl WorkerKind {
-    /// Starts a worker. False when all are in use.
+    /// Starts a worker. Returns false if all are in use.
     pub fn start(&self) -> bool {
         let worker = BackgroundWorkerBuilder::new(self.name)
             .set_type(self.name)
@@ -74,8 +74,8 @@ fn refuse_start(kind: &WorkerKind) -> ! {
 }
 
 impl Mailbox {
-    /// Wakes the worker, or starts one. Waits at most for `pg_mint.max_wait` where all are in use: parallel queries of any
-    /// role can take them for a while.
+    /// Wakes the worker, or starts one. If all are in use, waits at most for `pg_mint.max_wait`: parallel queries of
+    /// any role can take them for a while.
     pub fn wake(&self, kind: &WorkerKind) {
         const RETRY: Micros = 50_000;
         let began = clock::up();
@@ -87,7 +87,7 @@ impl Mailbox {
         }
     }
 
-    /// Wakes the worker, or starts one. False when none can be started.
+    /// Wakes the worker, or starts one. Returns false if none can be started.
     pub fn wake_if_possible(&self, kind: &WorkerKind) -> bool {
         let Ok(pid @ 1..) = i32::try_from(self.worker.load(Ordering::Acquire)) else {
             return self.start_if_possible(kind);
@@ -103,21 +103,21 @@ impl Mailbox {
         true
     }
 
-    /// Returns whether there is a worker, or one was started that is not there yet.
+    /// Returns whether there is a worker, or one was started that has not arrived yet.
     pub fn is_served_or_started(&self) -> bool {
         const WHILE: Micros = 2_000_000;
         let last = self.started.load(Ordering::Relaxed);
         self.is_served() || last != 0 && clock::up() - last <= WHILE
     }
 
-    /// Starts a worker, unless there is one or another session has started one. False when none can be started.
+    /// Starts a worker, unless there is one or another session has started one. Returns false if none can be started.
     pub fn start_if_possible(&self, kind: &WorkerKind) -> bool {
         let now = clock::up();
         let last = self.started.load(Ordering::Relaxed);
         if self.is_served_or_started() {
             return true;
         }
-        // Of sessions that get here at once, one starts a worker. If there is one by then, the second worker ends.
+        // Only one of several sessions starts a worker. If there is one by then, the second worker ends.
         let swap = self
             .started
             .compare_exchange(last, now, Ordering::AcqRel, Ordering::Relaxed);
@@ -158,7 +158,7 @@ impl Mailbox {
         let mut counted = counts();
         let mut number = self.request(kind);
         loop {
-            // Before `find`, which sees all that was written before the answer.
+            // Read this before `find`, which then sees all that was written before the answer.
             let is_answered = counted && self.is_answered(number);
             let found = find();
             if found.is_some() || is_answered || clock::up() - began > max_wait() {
@@ -168,7 +168,7 @@ impl Mailbox {
                 counted = true;
                 number = self.request(kind);
             }
-            // One that was about to end did not see the request.
+            // A worker that was about to end did not see the request.
             if clock::up() - woken > RESTART && !self.is_served_or_started() {
                 woken = clock::up();
                 self.wake_if_possible(kind);
@@ -182,7 +182,7 @@ impl Mailbox {
         self.answered.load(Ordering::Acquire) >= number
     }
 
-    /// Returns the number of the last request. **For the worker**, before it reads what is wanted.
+    /// Returns the number of the last request. **For the worker**, before it reads the requests.
     pub fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire)
     }
@@ -192,7 +192,7 @@ impl Mailbox {
         self.answered.store(number, Ordering::Release);
     }
 
-    /// Makes this process the worker. False when there is one already. **For the worker.**
+    /// Makes this process the worker. Returns false if there is one already. **For the worker.**
     pub fn enter(&self) -> bool {
         self.replace_worker(0, process_id())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 
-/// A text of at most `N` bytes; zeroed memory has an empty one. Written by one process at a time, while `edition` is odd.
+/// A text of at most `N` bytes, empty in zeroed memory. One process writes it at a time, while `edition` is odd.
 #[repr(C)]
 pub struct Note<const N: usize> {
     edition: AtomicU32,
@@ -11,7 +11,7 @@ pub struct Note<const N: usize> {
 }
 
 impl<const N: usize> Note<N> {
-    /// Returns the text, if there is one; none also while the worker is writing it for long.
+    /// Returns the text, if there is one; none also if the worker takes long to write it.
     pub fn get(&self) -> Option<String> {
         for _ in 0..1_000 {
             let edition = self.edition.load(Ordering::Acquire);
@@ -29,10 +29,10 @@ impl<const N: usize> Note<N> {
         None
     }
 
-    /// Sets the text, cut off to what there is room for. **For the worker.**
+    /// Sets the text, cut off to the room. **For the worker.**
     pub fn set(&self, text: &str) {
         let length = text.floor_char_boundary(N);
-        // A worker that ended in the middle of this has left it odd.
+        // A worker that ended in the middle of this has left the edition odd.
         let edition = self.edition.load(Ordering::Relaxed) | 1;
         self.edition.store(edition, Ordering::Relaxed);
         fence(Ordering::Release);

@@ -1,8 +1,8 @@
 //! A timer of a worker that calls a handler at regular times.
 //!
 //! On Linux it is one of the kernel's, by the monotonic clock: it is not late when the wall clock is set back, as the
-//! server's own timeouts are, and its handler reads no clock. Those read one in the handler of their signal, which is not
-//! safe where a library stands before the clock that allocates memory.
+//! server's own timeouts are. Its handler reads no clock, as the handler of those timeouts does, which is not safe if a
+//! library before the clock allocates memory.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ pub type Handler = fn();
 pub struct Ticker(platform::Timer);
 
 impl Ticker {
-    /// Starts the timer of this process, which has one: `handler` is the same in all calls.
+    /// Starts the timer of this process, which has only one: `handler` is the same in all calls.
     pub fn start(millis: u32, handler: Handler) -> Self {
         let timer = platform::timer(handler);
         platform::set(timer, millis);
@@ -86,7 +86,7 @@ mod platform {
         unsafe { libc::timer_settime(timer, 0, &raw const times, ptr::null_mut()) };
     }
 
-    /// Handles the signal. What it interrupted finds its error number again.
+    /// Handles the signal. The interrupted code finds its error number again.
     extern "C" fn run(_: c_int) {
         // SAFETY: the place of this thread's error number.
         let place = unsafe { libc::__errno_location() };

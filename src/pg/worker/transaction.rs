@@ -8,7 +8,7 @@ use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 
-/// Why a transaction failed.
+/// The reason why a transaction failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The error's message and detail, on one line.
@@ -19,7 +19,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure that is no other server's.
+    /// Returns a failure that comes from no other server.
     pub fn local(why: String) -> Self {
         Self {
             why,
@@ -30,7 +30,7 @@ impl Failure {
     }
 }
 
-/// What kind of error ended a transaction.
+/// The kind of error that ended a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// It took too long.
@@ -115,7 +115,7 @@ fn text_of(error: &CaughtError, text: &str) -> String {
     }
 }
 
-/// Returns a text of another server as the log and views may show it: on one line, and not longer than theirs.
+/// Returns a text of another server as the log and views may show it: on one line, and cut to their length.
 pub fn one_line(text: &str) -> String {
     let end = text.floor_char_boundary(LONGEST);
     let space = |sign: char| if sign.is_control() { ' ' } else { sign };

@@ -1,4 +1,4 @@
-//! Sessions that workers of other servers hold on this one: how long they stay when it is shut down, and how long they hold
+//! Sessions of workers of other servers on this one: how long they stay when it is shut down, and how long they hold
 //! locks that others wait for.
 
 use crate::pg::backend::local::Local;
@@ -11,7 +11,7 @@ use crate::pg::ports::{
 use pgrx::{PgSqlErrorCode as Code, PgXactCallbackEvent, pg_sys, register_xact_callback};
 use std::ffi::{CStr, c_int};
 
-/// The timer by which this session looks whether the server is being shut down, once it has one.
+/// The timer by which this session checks whether the server is being shut down, once it has one.
 static WATCH: Local<Option<c_int>> = Local::new(None);
 /// The timer that ends this session, once it has one, and whether it runs.
 static DEADLINE: Local<Option<c_int>> = Local::new(None);
@@ -28,7 +28,7 @@ pub fn refuse_block(what: &CStr) {
 }
 
 /// Ends the session if it does not commit or roll back within `millis`, counted from the first call in a transaction.
-/// Whatever else its statement does, it cannot stop that.
+/// Nothing else in the statement can stop that.
 pub fn commit_within(millis: c_int) {
     if IS_LIMITED.replace(true) {
         return;
@@ -38,7 +38,7 @@ pub fn commit_within(millis: c_int) {
         .get()
         .unwrap_or_else(|| unsafe { RegisterTimeout(FREE, terminate) });
     DEADLINE.set(Some(timer));
-    // What a commit waits for, such as a synchronous standby, is not the client's to delay.
+    // The client cannot delay a wait of the commit, such as that for a synchronous standby.
     register_xact_callback(PgXactCallbackEvent::PreCommit, || {
         // SAFETY: reads a number of the transaction's.
         if unsafe { pg_sys::MyXactFlags }.unsigned_abs() & pg_sys::XACT_FLAGS_ACCESSEDTEMPNAMESPACE
@@ -70,8 +70,8 @@ pub fn leave_when_stopping() {
     register_xact_callback(PgXactCallbackEvent::Abort, watch);
 }
 
-/// Starts the timer, unless it runs: started again by each request, it would never come to its end in the session of a
-/// server that asks more often.
+/// Starts the timer, unless it runs: if each request restarted it, it would never end in the session of a server that
+/// asks more often.
 fn watch() {
     /// Milliseconds.
     const EVERY: c_int = 1_000;

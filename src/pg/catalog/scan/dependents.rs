@@ -1,14 +1,14 @@
-//! What depends on a function.
+//! The objects that depend on a function.
 
 use crate::pg::catalog::scan::equals;
 use pgrx::pg_sys;
 use std::ptr;
 
-/// More objects that depend on a function are not read.
+/// The most objects that depend on a function that are read.
 const MOST: usize = 100;
 
-/// Returns whether the expression of an index, a key of partitions or a constraint of any table calls a function; also if so
-/// much depends on the function that the catalogs do not say it soon.
+/// Returns whether the expression of an index, a key of partitions or a constraint of any table calls a function. Also
+/// returns true if too many objects depend on the function to read them all.
 pub fn are_expressions(function: pg_sys::Oid) -> bool {
     let class = pg_sys::ProcedureRelationId;
     let mut keys = [

@@ -5,7 +5,7 @@ pub mod rows;
 
 use pgrx::pg_sys;
 
-/// Returns the condition of a scan of a catalog that a column has a value, by a function of equality.
+/// Returns the condition of a scan that a column equals a value, by a function of equality.
 pub fn equals(column: u32, equality: u32, value: pg_sys::Datum) -> pg_sys::ScanKeyData {
     let mut key = pg_sys::ScanKeyData::default();
     // SAFETY: the place of the key is this function's.

@@ -1,20 +1,20 @@
-//! All rows of a small table of the catalogs, as the server reads its own: the latest that are committed, without a query,
-//! and in a parallel worker as well.
+//! All rows of a small table of the catalogs, as the server reads its own: the latest committed ones, without a query,
+//! and also in a parallel worker.
 
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::ptr;
 
-/// Reads columns of type integer, oid, regclass or boolean (0 or 1) of each row of a table: none where a value is null, or the table has no
-/// such column. None at all if the table was dropped.
+/// Reads columns of type integer, oid, regclass or boolean (0 or 1) of each row of a table: a value is none if it is
+/// null, or the table has no such column. The result is none if the table was dropped.
 pub fn read<const N: usize>(
     table: pg_sys::Oid,
     columns: [&CStr; N],
 ) -> Option<Vec<[Option<i32>; N]>> {
     let lock = pg_sys::AccessShareLock.cast_signed();
     let mut rows = Vec::new();
-    // SAFETY: a scan of a table inside a transaction, over rows that stay while it is open. The arrays have a place for each
-    // column. What an error leaves open is closed with the transaction.
+    // SAFETY: a scan of a table inside a transaction, over rows that stay while it is open. The arrays have a place for
+    // each column. After an error, the end of the transaction closes the table.
     unsafe {
         let relation = pg_sys::try_table_open(table, lock);
         if relation.is_null() {
@@ -47,7 +47,7 @@ pub fn read<const N: usize>(
     Some(rows)
 }
 
-/// Returns the place of a column, from 0 on, and its type; a place that no row has where there is no such column.
+/// Returns the place of a column, from 0 on, and its type; a place that no row has if there is no such column.
 ///
 /// # Safety
 /// The table is open.
