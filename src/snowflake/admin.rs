@@ -8,8 +8,8 @@ use crate::snowflake::lane::{ceiling, first_ceiling, lanes, reset_ceiling};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
-/// a clock that is correct: ids minted now hold back all later ones.
+/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns the jump. Confirm only a
+/// correct clock: ids minted now hold back all later ones.
 #[pg_extern(sql = false)]
 fn accept_clock() -> Interval {
     interval(lanes::accept_clock())
@@ -51,8 +51,8 @@ fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
-/// Returns the first ceiling of a new extension: above all ids that this database can have of those that were issued since
-/// the server started. The transaction of CREATE EXTENSION is on disk when it ends: it can generate ids.
+/// Returns the first ceiling of a new extension: above all ids that rows of this database can have from this run of the
+/// server. The transaction of CREATE EXTENSION is flushed at its end, as it can generate ids.
 #[pg_extern(sql = false)]
 fn highest_ceiling() -> i64 {
     transaction::commit_durably();

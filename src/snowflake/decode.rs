@@ -38,7 +38,7 @@ fn snowflake_shard_from_parts(parts: Vec<Option<i32>>, layout: SnowflakeLayout) 
     layout.layout().shard_from_parts(&parts).or_report() as i32
 }
 
-/// Returns the parts of an id; of a split shard also its two parts.
+/// Returns the parts of an id, with the two parts of a split shard.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_decode(
@@ -112,7 +112,7 @@ fn snowflake_sequence(id: i64, layout: SnowflakeLayout) -> i64 {
         .cast_signed()
 }
 
-/// Returns true if a layout can have made the id: it is not negative, and has no bits that the layout has not.
+/// Returns true if a layout can have made the id: it is not negative, and has no bits outside the layout's fields.
 #[pg_extern(sql = false)]
 fn snowflake_is_valid(id: i64, layout: SnowflakeLayout) -> bool {
     layout.layout().decode(id).is_ok()

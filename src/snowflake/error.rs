@@ -176,7 +176,7 @@ pub fn refuse(
     explain(report, error, layout, shard, max_ahead).raise()
 }
 
-/// Returns what a refused call counts as; none for the end of a lease, which the registry counts, and for an argument.
+/// Returns the count of a refused call; none for the end of a lease, which the registry counts, and for an argument.
 fn refusal(error: &MintError) -> Option<Count> {
     match error {
         MintError::Exhausted => Some(Count::LayoutEndRefusals),

@@ -6,10 +6,10 @@ use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::{HashPartition, Layout};
 use pgrx::prelude::*;
 
-/// Mints an id of a shard whose row is of a partition by hash: one of `modulus`, that of `remainder`.
+/// Mints an id of a shard whose row belongs to a partition by hash: that of `modulus` and `remainder`.
 ///
-/// All else as `snowflake_next_id(shard, layout)`, of the same lane. Ids that do not fit are lost to the lane, so its rate is
-/// that of the layout divided by the modulus.
+/// The rest is as in `snowflake_next_id(shard, layout)`, from the same lane. Ids that do not fit are lost to the lane,
+/// so its rate is that of the layout divided by the modulus.
 #[pg_extern(sql = false)]
 fn snowflake_next_in(
     shard: Option<i32>,
@@ -24,12 +24,12 @@ fn snowflake_next_in(
     mint::next_fitting(&layout, shard, |id| partition.has_number(id))
 }
 
-/// Returns the partition, unless a tick of the layout has too few ids to have one of it.
+/// Returns the partition, unless the layout has too few ids in a tick to have one of it.
 fn partition(layout: &Layout, modulus: Option<i32>, remainder: Option<i32>) -> HashPartition {
     let modulus = required(modulus, "modulus");
     let remainder = required(remainder, "remainder");
     let partition = HashPartition::new(modulus, remainder).or_report();
-    // A quarter of the sequences of a tick: then fewer than 2 % of all ticks have no id of the partition.
+    // A quarter of the sequences of a tick: so fewer than 2 % of all ticks have no id of the partition.
     let most = (layout.seq.max() >> 2) + 1;
     if u64::from(partition.modulus()) > most {
         refuse(layout, partition.modulus(), most);

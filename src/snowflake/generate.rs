@@ -31,10 +31,10 @@ fn guarded_snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>
     next_of_shard(shard, &required(layout, "layout").layout())
 }
 
-/// Mints an Instagram id of a shard; else as `snowflake_next_id(shard, layout)`.
+/// Mints an Instagram id of a shard; otherwise like `snowflake_next_id(shard, layout)`.
 ///
-/// It is a function of its own: the server reads the default of an argument from the catalogs at each planning of a call, in
-/// each row of VALUES too.
+/// It is a function of its own, as the server reads the default of an argument from the catalogs whenever it plans a
+/// call, even in each row of VALUES.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id_of_shard(shard: Option<i32>) -> i64 {
     next_of_shard(shard, &Parsed::Kept(&BUILTINS[0].layout))
@@ -61,13 +61,13 @@ quick!(
     snowflake_next_id_wrapper,
     pg_finfo_snowflake_next_id_wrapper,
     guarded_snowflake_next_id_wrapper,
-    // A negative shard was never kept.
+    // A negative shard is never kept.
     (shard: i32, layout: SnowflakeLayout) =>
         open_ticks::next(layout.recent()?, Key::Shard(shard.cast_unsigned())),
         next_of_tick(layout, Key::Shard(shard.cast_unsigned()))
 );
 
-/// Mints as [`open_ticks::next`] or [`mint::next_tick`], after the former with the layout of the last call did not.
+/// Mints as [`open_ticks::next`] or [`mint::next_tick`], if the former with the layout of the last call did not.
 fn next_of_tick(layout: SnowflakeLayout, key: Key) -> Option<i64> {
     if let Some(layout) = layout.recent() {
         return mint::next_tick(layout, key);
@@ -76,7 +76,7 @@ fn next_of_tick(layout: SnowflakeLayout, key: Key) -> Option<i64> {
     open_ticks::next(layout, key).or_else(|| mint::next_tick(layout, key))
 }
 
-/// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
+/// Mints an Instagram id of this server's node, `pg_mint.node`; otherwise like `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id_of_node() -> i64 {
     next_of_node(&Parsed::Kept(&BUILTINS[0].layout))
@@ -90,7 +90,7 @@ quick!(
         own_key().and_then(|own| mint::next_tick(&BUILTINS[0].layout, own))
 );
 
-/// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
+/// Mints an id of this server's node, `pg_mint.node`; otherwise like `snowflake_next_id(shard, layout)`.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
     next_of_node(&required(layout, "layout").layout())
@@ -111,15 +111,15 @@ quick!(
         own_key().and_then(|own| next_of_tick(layout, own))
 );
 
-/// Returns the key of the server's own node, unless a registry chooses that: it can have chosen another one by the next tick,
-/// which no setting of this session tells.
+/// Returns the key of the server's own node, unless a registry chooses the node: by the next tick it can be another
+/// one, of which no setting of this session tells.
 fn own_key() -> Option<Key> {
     let is_chosen = setting::node() == Node::Auto;
     (!is_chosen).then_some(Key::Own)
 }
 
-/// Returns the shard that `snowflake_next(layout)` generates ids of, without generating one. A node that a registry is to
-/// choose is requested, as by `snowflake_next`.
+/// Returns the shard of the ids of `snowflake_next(layout)`, without generating one. If a registry chooses the node, it
+/// is requested, as by `snowflake_next`.
 #[pg_extern(sql = false)]
 fn snowflake_own_shard(layout: SnowflakeLayout) -> i32 {
     // A shard has at most 31 bits.
@@ -146,7 +146,7 @@ pub fn own_shard(layout: &Layout) -> u64 {
     }
 }
 
-/// Raises an error unless the layout has the shard of the setting, which the caller has not passed.
+/// Raises an error unless the layout has the shard of the setting, which no argument gave.
 #[inline]
 fn check_own_node(layout: &Layout, shard: u64) -> u64 {
     if shard > layout.shard.max() {
@@ -171,7 +171,7 @@ fn refuse_own_node(layout: &Layout, shard: u64) -> ! {
     .raise()
 }
 
-/// Returns the shard of the parts of the setting, which the caller has not passed.
+/// Returns the shard of the parts in the setting, which no argument gave.
 fn node_of_own_parts(layout: &Layout, parts: [u32; 2]) -> u64 {
     let refuse = |error: IdError| -> ! {
         let hint = format!("Set \"pg_mint.node\" to a shard of layout \"{layout}\".");
@@ -186,8 +186,8 @@ fn node_of_own_parts(layout: &Layout, parts: [u32; 2]) -> u64 {
 /// query stops early.
 const CHUNK: u64 = 4_096;
 
-/// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids can
-/// lie between; else as `snowflake_next_id`.
+/// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids can lie between them;
+/// otherwise like `snowflake_next_id`.
 #[pg_extern(sql = false)]
 fn snowflake_next_ids(
     shard: Option<i32>,
@@ -209,7 +209,7 @@ fn snowflake_next_ids(
         shard,
         left: count,
         run: Run { first: 0, count: 0 },
-        starts: 0,
+        generation: 0,
     })
 }
 
@@ -221,8 +221,8 @@ struct Chunks {
     left: u64,
     /// Ids minted and not yet returned.
     run: Run,
-    /// The number of [`mint::starts`] before they were minted.
-    starts: u64,
+    /// The [`mint::start_generation`] from before they were minted.
+    generation: u64,
 }
 
 impl Iterator for Chunks {
@@ -231,8 +231,8 @@ impl Iterator for Chunks {
     #[inline]
     fn next(&mut self) -> Option<i64> {
         self.left = self.left.checked_sub(1)?;
-        if self.run.count == 0 || self.starts != mint::starts() {
-            (self.run, self.starts) =
+        if self.run.count == 0 || self.generation != mint::start_generation() {
+            (self.run, self.generation) =
                 mint::next_run(&self.layout, self.shard, (self.left + 1).min(CHUNK));
         }
         let word = self.run.first;

@@ -6,19 +6,19 @@ use crate::snowflake::node::grantor;
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 
-/// How many pairs of layout and shard can have a lane of their own.
+/// The number of pairs of layout and shard that can have a lane of their own.
 pub static MAX_LANES: SizeSetting = SizeSetting::new(c"pg_mint.max_lanes", c"pg_mint lanes", 8_192);
 
 static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
-/// What that can be at most.
+/// The largest value of `pg_mint.max_ahead`.
 const MOST_AHEAD: i32 = 60_000;
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
-/// What that can be at most.
+/// The largest value of `pg_mint.ceiling_window`.
 const MOST_WINDOW: i32 = 10_000;
 static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
-/// What was cached under the old settings.
+/// The values that were cached under the old settings.
 struct Cache;
 
 impl Watcher for Cache {
@@ -32,7 +32,7 @@ pub fn most_ahead() -> Micros {
     Micros::from(MOST_AHEAD) * 1_000
 }
 
-/// Returns how far a ceiling is raised at once at any setting.
+/// Returns how far a session raises a ceiling at any setting.
 pub fn most_window() -> Micros {
     Micros::from(MOST_WINDOW) * 1_000
 }
@@ -48,7 +48,7 @@ pub fn policy() -> Policy {
     }
 }
 
-/// Returns how far a ceiling is raised at once.
+/// Returns how far a session raises a ceiling.
 #[inline]
 pub fn window() -> Micros {
     Micros::from(value(&WINDOW)) * 1_000

@@ -1,9 +1,9 @@
 //! The ceilings of the databases: in shared memory for every session, on disk for after a crash.
 //!
 //! Each database has its own, in the extension's sequence `mint.time_ceiling`. In shared memory a database has one
-//! slot, whichever page it has: when a session [attaches](attach), a recreated page is raised to the bounds that were
-//! published for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither after
-//! DROP EXTENSION nor after DROP DATABASE with an oid that is used again.
+//! slot, even if its page is replaced: when a session [attaches](attach), a recreated page is raised to the bounds that
+//! were published for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither
+//! after DROP EXTENSION nor after DROP DATABASE with an oid that is used again.
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::{extension, invalidation};
@@ -26,12 +26,12 @@ use std::sync::atomic::Ordering;
 pub const NAME: &str = "mint.time_ceiling";
 const SEQUENCE: &CStr = c"time_ceiling";
 
-/// The ceiling of a session that has not attached yet, or that must attach again as the sequence has changed.
+/// The ceiling of a session that has not attached yet, or must attach again because the sequence has changed.
 static DETACHED: Ceiling = Ceiling::detached();
 
 /// The ceiling of this session's database.
 static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
-/// How long it took this session to raise its ceiling last.
+/// The time that this session took to raise its ceiling last.
 static TOOK: Local<Micros> = Local::new(0);
 /// The sequence that this session has attached.
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
@@ -47,7 +47,7 @@ pub fn current() -> &'static Ceiling {
 /// Raises the ceiling of this database, so that ticks that start at `beyond` can be minted.
 #[cold]
 pub fn raise(beyond: Micros) {
-    /// How far the ceiling is raised at most because the disk is slow: after a crash, calls wait for that.
+    /// The farthest that a slow disk makes a session raise the ceiling: after a crash, calls wait for that.
     const LONGEST: Micros = 5_000_000;
     // A call can come here again and again.
     check_for_interrupts!();
@@ -56,7 +56,7 @@ pub fn raise(beyond: Micros) {
     }
     let mut page = attach(open(Lock::Write));
     let bounds = &page.slot.bounds;
-    // The clock passes a ceiling that takes longer to be on disk than it lasts.
+    // The clock passes a ceiling whose flush takes longer than the ceiling lasts.
     let window = settings::window().max((2 * TOOK.get()).min(LONGEST));
     let began = clock::up();
     let Ok(()) = bounds.raise(beyond, window, &mut page);
@@ -87,7 +87,7 @@ impl Page for CeilingPage {
             slot.last_write.store(clock::now(), Ordering::Relaxed);
             Some(value)
         });
-        // Not under the page's lock, as the memory might not be mapped yet.
+        // This follows outside the page's lock, as the memory might not be mapped yet.
         statistics::add(Count::CeilingWrites, writes.into());
         Ok(raised)
     }
@@ -126,7 +126,7 @@ impl CeilingPage {
 /// replaced it.
 pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
-    // The wait for its lock can be for one who gives its name to another.
+    // The wait for a lock can be for a sequence that gives its name to another meanwhile.
     let known = ATTACHED.get().and_then(|oid| {
         let sequence = Sequence::open(oid, lock)?;
         extension::is_named(oid, SEQUENCE).then_some(sequence)
@@ -144,8 +144,8 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
-/// Opens the sequence that has the name now. The wait for the lock can be for one that is replaced or renamed meanwhile, and
-/// the next wait as well.
+/// Opens the sequence that has the name now. While it waits for the lock, the sequence can be replaced or renamed, and
+/// so can the next one.
 fn open_by_name(lock: Lock) -> Sequence {
     loop {
         // The extension can be replaced between two of the lookups that find it.
@@ -171,9 +171,9 @@ fn open_by_name(lock: Lock) -> Sequence {
     }
 }
 
-/// Makes this session mint under the published bounds if the page has what a session has brought it up to, and in that file:
-/// opening the sequence would be a quarter of a session's first call. Whatever writes the page opens it. Not if the sequence has
-/// another name now: then the next start reads another page.
+/// Makes this session mint under the published bounds if a session has brought this page, in its present file, up to
+/// them: opening the sequence would be a quarter of a session's first call, and all code that writes the page opens it.
+/// A sequence that was renamed is not joined, as the next start reads another page.
 fn join() -> bool {
     invalidation::begin();
     let slot = slots::own();
@@ -200,7 +200,7 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
         let floor = server_ceiling::floor();
         slot.bounds.attach(page.sequence.row().last_value);
         slot.bounds.raise_floor(floor);
-        // A reset that has lowered it meanwhile.
+        // A reset has lowered the floor meanwhile.
         slot.bounds.lower_floor(floor, server_ceiling::floor());
         let Ok(()) = slot.bounds.bring_up(&mut page);
         let identity = u64::from(oid.to_u32()) << 32 | u64::from(file.to_u32());
@@ -228,17 +228,17 @@ fn detach(relation: pg_sys::Oid) {
     }
 }
 
-/// Returns the floor that the ceiling of the server is, in Unix microseconds; 0 if there is none.
+/// Returns the server's ceiling, which is a floor, in Unix microseconds; 0 if there is none.
 pub fn server_floor() -> Micros {
     server_ceiling::foresee()
 }
 
-/// Returns why the file of the server's ceiling keeps the server from generating ids, and what to do.
+/// Returns why the file of the server's ceiling keeps the server from generating ids, with a remedy.
 pub fn file_trouble() -> Option<(String, &'static str)> {
     server_ceiling::trouble()
 }
 
-/// Names the ceiling that the clock is behind: that of the server, unless that of this database is ahead of the clock.
+/// Returns the name of the ceiling that the clock is behind: the server's, unless this database's is ahead.
 #[cold]
 pub fn name_of_floor() -> &'static str {
     match clock::ahead(current().value()) {
@@ -252,15 +252,15 @@ pub fn reset_statistics() {
     slots::used().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));
 }
 
-/// Returns how many databases have a ceiling in shared memory, and how many can. The slot of a dropped one is given to
-/// another database when it is needed.
+/// Returns how many databases have a ceiling in shared memory, and how many can. The slot of a dropped database is
+/// given to another when it is needed.
 pub fn used() -> (usize, usize) {
     let name = |slot: &Slot| extension::name_of_database(slot.database().into());
     (slots::used().filter_map(name).count(), SLOTS)
 }
 
 /// Returns the sequence with the ceiling of this database, and the highest value that was on its page, if this server
-/// knows. Takes no lock.
+/// knows it. Takes no lock.
 pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
     let database = extension::database();
     let slot = slots::used().find(|slot| slot.database() == database);
@@ -276,7 +276,7 @@ pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
 /// A row of the view of ceilings.
 pub struct Row {
     pub database: String,
-    /// It is the one of this session.
+    /// True for that of this session.
     pub is_own: bool,
     pub value: Micros,
     pub floor: Micros,

@@ -1,4 +1,4 @@
-//! Where the ceiling of a new extension begins.
+//! The first ceiling of a new extension.
 
 use crate::pg::error;
 use crate::pg::machine::clock;
@@ -7,10 +7,10 @@ use crate::snowflake::settings;
 use mint_core::Micros;
 use mint_core::clock::duration_text;
 
-/// Returns a time above all ids that this database can have of those that were issued since the server started, in Unix
-/// microseconds; 1 if there are none.
+/// Returns a time above all ids that rows of this database can have from this run of the server, in Unix microseconds;
+/// 1 if there are none.
 pub fn first() -> Micros {
-    // CREATE EXTENSION asks, after which the sizes of memory can still be set.
+    // CREATE EXTENSION calls this, and the sizes of memory can still be set after it.
     if !slots::are_made() {
         return 1;
     }
@@ -20,13 +20,14 @@ pub fn first() -> Micros {
     }
 }
 
-/// Returns a time above all ids of the server, for a database whose bounds are not known. Its rows can have these: it can be
-/// a copy of any other, or have been moved to another tablespace, which makes it look like another one.
+/// Returns a time above all ids of the server, for a database whose bounds are not known. Its rows can have these ids:
+/// it can be a copy of any other database, or have been moved to another tablespace, which makes it look like another
+/// one.
 ///
-/// Not above lanes further ahead than `pg_mint.max_ahead` can be set to. Only a superuser or a wrong clock brings one there,
-/// which must not keep the new extension of any other database from generating ids.
+/// The time is not above lanes further ahead than `pg_mint.max_ahead` can be set to. Only a superuser or a wrong clock
+/// brings a lane there, which must not keep the new extension of any other database from generating ids.
 ///
-/// Not for a database with known bounds: it would wait for the next tick of its layouts with a long unit of time.
+/// A database with known bounds does without: it would wait for the next tick of its layouts with long ticks.
 fn above_lanes() -> Micros {
     let now = clock::now();
     let reach = now + settings::most_ahead();

@@ -13,7 +13,7 @@ use mint_core::{
 use pgrx::PgSqlErrorCode as Code;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The head of the segment of lanes. All but `count`, `starts` and `anchor` is written before another session can see it.
+/// The head of the segment of lanes. Only `count`, `start_generation` and `anchor` change after sessions can see it.
 #[repr(C, align(64))]
 struct Head {
     count: TableCount,
@@ -21,8 +21,8 @@ struct Head {
     limit: AtomicU32,
     /// The keys of the hash function.
     secret: [AtomicU64; 2],
-    /// How often a lane was started above an id.
-    starts: AtomicU64,
+    /// The number of times that a lane was started above an id.
+    start_generation: AtomicU64,
     anchor: ClockAnchor,
 }
 
@@ -35,7 +35,7 @@ pub fn init() {
     LANES.register();
 }
 
-/// Returns at least twice as many slots as lanes: that keeps probing short, and leaves room for shared lanes.
+/// Returns at least twice as many slots as lanes, which keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {
     ((settings::max_lanes() * 2).next_power_of_two() as usize).max(64)
 }
@@ -46,7 +46,7 @@ fn prepare(head: &Head, lanes: &[Lane]) {
     for word in &head.secret {
         word.store(random::bits(), Ordering::Relaxed);
     }
-    // The built-in layouts must find room, however many lanes there are of others.
+    // The built-in layouts must find room, even with many lanes of others.
     for builtin in &BUILTINS {
         let _ = table(head, lanes).insert_shared(&builtin.layout, 0);
     }
@@ -58,13 +58,14 @@ fn table<'a>(head: &'a Head, lanes: &'a [Lane]) -> LaneTable<'a> {
     LaneTable::new(&head.count, lanes, limit, secret)
 }
 
-/// The lanes of the server, as this process has mapped them.
+/// The lanes of the server, as mapped by this process.
 pub struct Shared {
     memory: &'static Memory<Head, Lane>,
     /// The state that detects steps of the clock.
     pub anchor: &'static ClockAnchor,
-    /// How often a lane was started above an id. Ids that a session took before that, and has not issued, are dropped.
-    pub starts: &'static AtomicU64,
+    /// The number of times that a lane was started above an id. Ids that were taken before, and not issued, are
+    /// dropped.
+    pub start_generation: &'static AtomicU64,
     table: LaneTable<'static>,
 }
 
@@ -77,7 +78,7 @@ pub fn shared() -> &'static Shared {
         Shared {
             memory,
             anchor: &memory.head.anchor,
-            starts: &memory.head.starts,
+            start_generation: &memory.head.start_generation,
             table: table(memory.head, memory.slots),
         }
     })
@@ -106,7 +107,7 @@ struct Sharer {
     lane: &'static Lane,
 }
 
-/// Direct-mapped by the shard.
+/// The sharers, direct-mapped by the shard.
 static SHARERS: [Local<Option<Sharer>>; 64] = [const { Local::new(None) }; 64];
 
 /// Returns the lane of a shard without a lane of its own, and makes one if there is room.
@@ -152,7 +153,7 @@ pub fn accept_clock() -> Micros {
     shared().anchor.accept(clock::now(), clock::up())
 }
 
-/// Returns by how much the clock has run ahead of the one that is trusted, if a session has made the memory.
+/// Returns by how much the clock has run ahead of the trusted one, if a session has made the memory.
 pub fn surplus() -> Option<Micros> {
     LANES.made()?.head.anchor.surplus(clock::now(), clock::up())
 }

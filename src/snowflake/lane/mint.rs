@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 struct Backend {
     anchor: &'static ClockAnchor,
     lease: Option<&'static Lease>,
-    /// Width and number of the shard.
+    /// The width and the number of the shard.
     shard: (u32, u64),
 }
 
@@ -113,8 +113,8 @@ impl Backend {
     }
 }
 
-/// Mints one id, and keeps its tick for [`open_ticks::next`]. `generation` is that of [`grantor`] before the shard was looked
-/// up.
+/// Mints one id, and keeps its tick for [`open_ticks::next`]. `generation` is that of [`grantor`] from before the shard
+/// was looked up.
 pub fn next_id(layout: &Parsed, key: Key, shard: u64, generation: u32) -> i64 {
     let shared = memory();
     let lane = lanes::lane(shared, layout, shard);
@@ -138,7 +138,7 @@ pub fn next_id(layout: &Parsed, key: Key, shard: u64, generation: u32) -> i64 {
     id
 }
 
-/// Mints the next id of a key for which the session has minted, as [`next_id`] does, where that cannot raise an error: most
+/// Mints the next id of a key for which the session has minted, like [`next_id`], if that cannot raise an error: most
 /// often the first id of the clock's tick.
 pub fn next_tick(layout: &'static Layout, key: Key) -> Option<i64> {
     let (shard, lane, lease) = open_ticks::place(layout, key)?;
@@ -160,19 +160,19 @@ pub fn next_tick(layout: &'static Layout, key: Key) -> Option<i64> {
     Some(id)
 }
 
-/// Mints up to `want` ids in one swap. Returns them with the number of [`starts`] before.
+/// Mints up to `want` ids in one swap. Returns them with the [`start_generation`] from before.
 pub fn next_run(layout: &Layout, shard: u64, want: u64) -> (Run, u64) {
     let shared = memory();
-    let starts = shared.starts.load(Ordering::Acquire);
+    let generation = shared.start_generation.load(Ordering::Acquire);
     let lane = lanes::lane(shared, layout, shard);
-    // Ids that the session has reserved are below the run: issued later, they would be out of order.
+    // The session's reserved ids are below the run: issued later, they would be out of order.
     session::reserve(lane, None);
     let run = run(shared, lane, layout, shard, want);
     session::set_last_id(layout.id(shard, run.first + (run.count - 1)));
-    (run, starts)
+    (run, generation)
 }
 
-/// Mints the next id that `fits`. The words between, and ids that the session has reserved, are lost.
+/// Mints the next id that `fits`. The ids between, and those that the session has reserved, are lost.
 pub fn next_fitting(layout: &Layout, shard: u64, fits: impl Fn(i64) -> bool) -> i64 {
     let shared = memory();
     let lane = lanes::lane(shared, layout, shard);
@@ -194,8 +194,8 @@ pub fn next_fitting(layout: &Layout, shard: u64, fits: impl Fn(i64) -> bool) -> 
 
 /// Returns how often a lane was started above an id. Ids that were taken before the last time must not be issued.
 #[inline]
-pub fn starts() -> u64 {
-    lanes::shared().starts.load(Ordering::Acquire)
+pub fn start_generation() -> u64 {
+    lanes::shared().start_generation.load(Ordering::Acquire)
 }
 
 /// Lets the lane of a shard issue nothing at or below `word` from now on. Returns the start of the tick that it
@@ -204,7 +204,7 @@ pub fn start_lane_above(layout: &Layout, shard: u64, word: u64) -> Micros {
     let shared = memory();
     let policy = settings::policy();
     let mut host = Backend::new(shared, layout, shard);
-    // Before a lane is made, which lasts.
+    // This check comes before a lane is made, which lasts.
     let reach = if privilege::is_superuser() && !grantor::is_there() {
         policy.max_jump
     } else {
@@ -213,8 +213,8 @@ pub fn start_lane_above(layout: &Layout, shard: u64, word: u64) -> Micros {
     let lane = lanes::lane(shared, layout, shard);
     let started = start_above(lane, layout, word, &policy, reach, &mut host);
     accept(started, layout, shard, &policy);
-    // After the lane has moved, so that what was taken from it before is dropped.
-    shared.starts.fetch_add(1, Ordering::AcqRel);
+    // The count rises after the lane has moved, so that ids taken before are dropped.
+    shared.start_generation.fetch_add(1, Ordering::AcqRel);
     layout.word_start_saturating(lane.last())
 }
 
@@ -225,7 +225,7 @@ fn memory() -> &'static Shared {
     lanes::shared()
 }
 
-// Inlined always: the compiler then removes the code for runs of many where one id is wanted.
+// Always inlined, so that the compiler removes the code for runs of many ids if one is wanted.
 #[inline(always)]
 fn run(shared: &Shared, lane: &Lane, layout: &Layout, shard: u64, want: u64) -> Run {
     let policy = settings::policy();
@@ -234,7 +234,7 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, shard: u64, want: u64) -> 
     accept(minted, layout, shard, &policy)
 }
 
-/// Returns what core returns, or raises its error.
+/// Returns core's result, or raises its error.
 #[inline(always)]
 fn accept<T>(
     result: Result<T, Refusal<Infallible>>,
@@ -252,8 +252,8 @@ fn accept<T>(
     }
 }
 
-/// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they
-/// are beyond this layout's end, taken by another layout of the lane with more bits of time.
+/// Returns the next id of the session's reservation. The others are dropped when their tick is past, or when they are
+/// beyond this layout's end, because another layout of the lane with more bits of time took them.
 fn reserved(
     shared: &Shared,
     lane: &'static Lane,
@@ -261,7 +261,7 @@ fn reserved(
     shard: u64,
     reserve: u64,
 ) -> u64 {
-    session::notice_starts(shared.starts.load(Ordering::Acquire));
+    session::notice_generation(shared.start_generation.load(Ordering::Acquire));
     let current = session::reservation(lane).filter(|left| {
         let tick = left.first >> layout.seq.width;
         let start = layout.tick_start(tick);

@@ -1,8 +1,8 @@
-//! The ticks from which this session has minted, by layout and shard: where most ids come from, without a lookup of their
-//! lane.
+//! The ticks from which this session has minted, by layout and shard. Most ids come from them, without a lookup of
+//! their lane.
 //!
-//! A tick is valid until settings change or a lease can be another one, which a generation tells. All else that can change is
-//! read for each id, by core.
+//! A tick is valid until settings change or a lease can be another one, which a generation tells. Core reads all other
+//! changing state for each id.
 
 use crate::pg::backend::local::LocalMut;
 use crate::pg::machine::clock;
@@ -11,7 +11,7 @@ use crate::snowflake::node::grantor;
 use mint_core::{Lane, Layout, Lease, OpenTick};
 use std::ptr;
 
-/// What ids are asked for as.
+/// The shard of ids, as a caller asks for it.
 #[derive(Clone, Copy)]
 pub enum Key {
     Shard(u32),
@@ -20,7 +20,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Returns what distinguishes it from others of its kind.
+    /// Returns the number that tells it from others of its kind.
     #[inline(always)]
     fn number(self) -> u32 {
         match self {
@@ -38,10 +38,10 @@ struct Entry {
 
 type Entries<const N: usize> = [LocalMut<Option<Entry>>; N];
 
-/// Of shards, direct-mapped by layout and shard: all those of the default layout have a place of their own. Places that are not
-/// used take no memory.
+/// The ticks of shards, direct-mapped by layout and shard: all those of the default layout have a place of their own.
+/// Places that are not used take no memory.
 static OF_SHARDS: Entries<8_192> = [const { LocalMut::new(None) }; 8_192];
-/// Of the server's own node, direct-mapped by layout.
+/// The ticks of the server's own node, direct-mapped by layout.
 static OF_NODE: Entries<16> = [const { LocalMut::new(None) }; 16];
 
 #[inline(always)]
@@ -54,10 +54,10 @@ fn entry(layout: &'static Layout, key: Key) -> &'static LocalMut<Option<Entry>> 
     }
 }
 
-/// Returns the tick that was kept of a shard, if it is valid.
+/// Returns the tick that was kept for a key, if it is valid.
 ///
 /// # Safety
-/// Nothing is kept while it is used.
+/// No tick is kept while the result is used.
 #[inline(always)]
 unsafe fn known(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
     // SAFETY: as the caller says.
@@ -68,26 +68,26 @@ unsafe fn known(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
     is_valid.then_some(known)
 }
 
-/// Mints the next id of a key, if it is of the same tick as the last one that [`keep`] was told of.
+/// Mints the next id of a key, if it is of the same tick as the last one given to [`keep`].
 #[inline(always)]
 pub fn next(layout: &'static Layout, key: Key) -> Option<i64> {
-    // SAFETY: what is called reads variables and the clock.
+    // SAFETY: the calls read variables and the clock.
     let id = (unsafe { known(layout, key) }?.tick).next(ceiling::current, clock::now)?;
     session::set_last_id(id);
     Some(id)
 }
 
-/// Where the ids of a key come from: the shard, its lane, and its lease.
+/// The source of the ids of a key: the shard, its lane, and its lease.
 pub type Place = (u64, &'static Lane, Option<&'static Lease>);
 
-/// Returns where the ids of a key come from, if that is known.
+/// Returns the source of the ids of a key, if it is known.
 pub fn place(layout: &'static Layout, key: Key) -> Option<Place> {
-    // SAFETY: it is copied.
+    // SAFETY: the place is copied.
     unsafe { known(layout, key) }.map(|known| known.tick.place())
 }
 
-/// Keeps a tick from which an id of a key was minted. `generation` is that of [`grantor`] before the shard and its lease were
-/// looked up.
+/// Keeps a tick from which an id of a key was minted. `generation` is that of [`grantor`] from before the shard and its
+/// lease were looked up.
 pub fn keep(tick: Option<OpenTick<'static>>, key: Key, generation: u32) {
     let Some(tick) = tick else {
         return;

@@ -29,7 +29,7 @@ pub fn reset(wanted: Micros) -> Micros {
     let value = wanted.max(clock::now() + policy.max_ahead);
     refuse_below_lanes(value);
     set(&mut page, value);
-    // A session can have advanced a lane under the old bounds since the first check: they cover it again before the error.
+    // A session can have advanced a lane under the old bounds since the first check: they cover it again first.
     let issued = lanes::issued().map(|(.., at)| at);
     if let Some(last) = issued.filter(|&at| at >= value).max() {
         set(&mut page, last.saturating_add(settings::window()));

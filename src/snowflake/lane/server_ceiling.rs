@@ -1,10 +1,10 @@
 //! The ceiling of the server: above the ids of all its databases, in a file of the data directory.
 //!
-//! Lanes belong to the server, and each database has a ceiling on a page of its own, which no other one reads. By that
-//! alone, a database could repeat after a restart what another one has issued with the same shard, ahead of the clock or
-//! before it was set back. So what the file has when the server starts is a floor of every database.
+//! Lanes belong to the server, and each database has a ceiling on a page of its own, which no other database reads.
+//! With these alone, a database could repeat after a restart ids that another one issued for the same shard ahead of
+//! the clock, or before the clock was set back. So the file's time at the server's start is a floor of every database.
 //!
-//! The log does not have the file: a standby has it as it was when the standby was made.
+//! The log does not contain the file: a standby has it as it was when the standby was made.
 
 use crate::pg::backend::orphan;
 use crate::pg::error::report;
@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The file, in the data directory.
 const FILE: &str = "pg_mint.ceiling";
-/// What it has before the time, which has 20 digits: its length is always the same.
+/// The head of the file. A time of 20 digits follows, so the length is always the same.
 const HEAD: &str = "pg_mint ceiling, format 1: ";
 
-/// Returns a time that all ids of earlier starts of the server are before, in Unix microseconds.
+/// Returns a time after all ids of earlier runs of the server, in Unix microseconds.
 pub(super) fn floor() -> Micros {
     let server = slots::server();
     if server.floor.load(Ordering::Acquire) == 0 {
@@ -38,7 +38,7 @@ pub(super) fn floor() -> Micros {
     server.floor.load(Ordering::Acquire)
 }
 
-/// Returns the same for showing: it takes no lock, and makes no memory.
+/// Returns the floor for showing: takes no lock, and makes no memory.
 pub(super) fn foresee() -> Micros {
     let known = slots::server_if_made().map(|server| server.floor.load(Ordering::Acquire));
     known
@@ -46,11 +46,11 @@ pub(super) fn foresee() -> Micros {
         .unwrap_or_else(|| read().unwrap_or(0))
 }
 
-/// Has the file a time of at least `value`, before ids are issued up to that.
+/// Raises the time in the file to `value` at least, before ids are issued up to that.
 pub(super) fn cover(value: Micros) {
     let covered = &slots::server().covered;
     if covered.load(Ordering::SeqCst) < value {
-        // The file belongs to the server that was started since.
+        // Then the file belongs to a server that was started since.
         orphan::refuse();
         slots::locked(|| raise(covered, value)).unwrap_or_else(|error| unwritable(&error));
     }
@@ -61,7 +61,7 @@ fn raise(covered: &AtomicI64, value: Micros) -> Result<(), Error> {
     if known >= value {
         return Ok(());
     }
-    // With many databases, one that comes soon after another writes a little more, so that not each of them writes.
+    // With many databases, a raise that comes soon after another writes a little more, so that not each of them writes.
     let step = settings::window() / 4;
     let more = if value - known < step { step } else { 0 };
     let value = value.saturating_add(more);
@@ -70,13 +70,13 @@ fn raise(covered: &AtomicI64, value: Micros) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lowers the ceiling of the server, and the floor of all databases that it has raised, to where one of them continues. No ids
-/// were issued above that since the server started.
+/// Lowers the ceiling of the server, and the floor of all databases that it has raised, to `value`, where one of them
+/// continues. No ids above that were issued since the server started.
 pub(super) fn reset(value: Micros) {
     let known = floor();
     let server = slots::server();
-    // Sessions of other databases can issue ids up to there, without writing it again: what was published since the start of
-    // the server, and what is on a page and will be.
+    // Sessions of other databases can issue ids up to their reach, without writing the file again: bounds that were
+    // published since the start of the server, and values that are on a page or will be.
     let nearest = clock::now() + settings::most_ahead() + settings::most_window();
     let reach = |slot: &slots::Slot| {
         let (value, written) = (slot.bounds.value(), slot.bounds.written());
@@ -93,7 +93,7 @@ pub(super) fn reset(value: Micros) {
         published.max(coming)
     };
     let written = slots::locked(|| {
-        // First, so that a session that has not written its ceiling to a page yet waits for the lock.
+        // This is first, so that a session that has not written its ceiling to a page yet waits for the lock.
         let before = server.covered.swap(value, Ordering::SeqCst);
         let most = slots::used().map(reach).fold(value, Micros::max);
         if before > most {
@@ -130,8 +130,8 @@ fn write(value: Micros) -> Result<(), Error> {
     written
 }
 
-/// Returns why no ids can be generated, and what to do, if the file cannot be read or written or the last attempt to
-/// write it has failed. It takes no lock, and makes no memory.
+/// Returns why no ids can be generated, with a remedy, if the file cannot be read or written or the last attempt to
+/// write it has failed. Takes no lock, and makes no memory.
 pub(super) fn trouble() -> Option<(String, &'static str)> {
     if let Err(error) = read() {
         return Some((message("read", &error), remedy(&error)));
@@ -163,7 +163,7 @@ fn refuse(what: &str, error: &Error) -> ! {
         .raise()
 }
 
-/// Returns what has failed, without the number that the library adds to the text of the system.
+/// Returns the failure, without the number that the library adds to the text of the system.
 fn message(what: &str, error: &Error) -> String {
     let error = error.to_string();
     let error = error.split(" (os error ").next().unwrap_or(&error);
@@ -173,7 +173,7 @@ fn message(what: &str, error: &Error) -> String {
     }
 }
 
-/// Returns what to do.
+/// Returns the remedy for an error.
 fn remedy(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::InvalidData => {
@@ -186,7 +186,7 @@ fn remedy(error: &Error) -> &'static str {
     }
 }
 
-/// Returns the SQLSTATE that the server has for it.
+/// Returns the server's SQLSTATE for an error.
 fn code(error: &Error) -> Code {
     match error.kind() {
         ErrorKind::InvalidData => Code::ERRCODE_DATA_CORRUPTED,

@@ -1,4 +1,4 @@
-//! State of a session: ids taken and not yet issued, and the last id.
+//! The state of a session: ids taken and not yet issued, and the last id.
 
 use crate::pg::backend::discard::on_discard;
 use crate::pg::backend::local::Local;
@@ -9,8 +9,8 @@ use std::ptr;
 /// Ids taken at once and issued one by one, direct-mapped by lane.
 static RESERVED: [Local<Option<(&Lane, Run)>>; 64] = [const { Local::new(None) }; 64];
 
-/// The number of starts of lanes above an id, as last noticed.
-static STARTS: Local<u64> = Local::new(0);
+/// The [`crate::snowflake::lane::mint::start_generation`] that this session noticed last.
+static GENERATION: Local<u64> = Local::new(0);
 
 /// The id that was minted last; [`NO_ID`] before the first.
 static LAST_ID: Local<i64> = Local::new(NO_ID);
@@ -29,13 +29,13 @@ fn drop_reserved() {
     RESERVED.iter().for_each(|slot| slot.set(None));
 }
 
-/// Drops all reserved ids if a lane was started above an id since they were taken, which can be one of that lane.
-/// `starts` was read before ids are taken.
+/// Drops all reserved ids if a lane, perhaps theirs, was started above an id since they were taken. `generation` was
+/// read before ids are taken.
 #[inline]
-pub fn notice_starts(starts: u64) {
-    if STARTS.get() != starts {
+pub fn notice_generation(generation: u64) {
+    if GENERATION.get() != generation {
         drop_reserved();
-        STARTS.set(starts);
+        GENERATION.set(generation);
     }
 }
 
@@ -49,7 +49,7 @@ pub fn reservation(lane: &Lane) -> Option<Run> {
     ptr::eq(owner, lane).then_some(run)
 }
 
-/// Replaces the reservation. Remaining ids of another lane in the slot are lost, as those of a past tick are.
+/// Replaces the reservation. Remaining ids of another lane in the slot are lost, like those of a past tick.
 pub fn reserve(lane: &'static Lane, run: Option<Run>) {
     slot(lane).set(run.map(|run| (lane, run)));
 }

@@ -11,16 +11,15 @@ use mint_core::Ceiling;
 use pgrx::PgSqlErrorCode as Code;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// How many databases can have a ceiling: 256 kB of shared memory.
+/// The most databases that can have a ceiling: 256 kB of shared memory.
 pub(super) const SLOTS: usize = 4_096;
 
 static STAMP: Stamp = Stamp::new(b'c', 4);
 static CEILINGS: NamedSegment<ServerCeiling, Slot> =
     NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |_, _| ());
 
-/// The ceiling of the server: what its file had when the server started, and what it has, in Unix microseconds. 0 before
-/// it was read. And the number of the error with which the last write of the file has failed; 0 if it has not. Changed
-/// under the segment's lock.
+/// The ceiling of the server, in Unix microseconds: that of its file when the server started, and now; 0 before it was
+/// read. The error number of the last write of the file if that failed, else 0. Changed under the segment's lock.
 #[repr(C, align(64))]
 pub(super) struct ServerCeiling {
     pub(super) floor: AtomicI64,
@@ -32,7 +31,7 @@ pub(super) struct ServerCeiling {
 ///
 /// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
 ///   exists. 0 is an empty slot.
-/// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
+/// - `incarnation`: that of the database that the bounds were published for, [`extension::incarnation`].
 /// - `page`: the page that a session has brought up to the bounds: the oid of its sequence, and in the lower half the number of
 ///   its file; 0 before.
 /// - `bounds`: atomic, by core's protocol.
@@ -78,15 +77,15 @@ pub(super) fn server() -> &'static ServerCeiling {
     CEILINGS.memory().head
 }
 
-/// Returns the same, if a session has made the memory.
+/// Returns the ceiling of the server, if a session has made the memory.
 pub(super) fn server_if_made() -> Option<&'static ServerCeiling> {
     CEILINGS.made().map(|memory| memory.head)
 }
 
-/// Runs `work` while no other session changes the owner of a slot or the ceiling of the server. One that writes to a slow disk
-/// can take long, so the wait can be canceled.
+/// Runs `work` while no other session changes the owner of a slot or the ceiling of the server. A session that writes
+/// to a slow disk can take long, so the wait can be canceled.
 pub(super) fn locked<T>(mut work: impl FnMut() -> T) -> T {
-    /// Between two attempts, in microseconds.
+    /// The time between two attempts, in microseconds.
     const POLL: i64 = 2_000;
     loop {
         if let Some(done) = CEILINGS.memory().try_locked(&mut work) {
@@ -96,13 +95,13 @@ pub(super) fn locked<T>(mut work: impl FnMut() -> T) -> T {
     }
 }
 
-/// Returns whether a session has made the memory since the server started. Without it there were no ids.
+/// Returns whether a session has made the memory since the server started: otherwise there are no ids yet.
 pub(super) fn are_made() -> bool {
     CEILINGS.is_made()
 }
 
 /// Drops bounds that were published for a dropped database with the same oid, which can have any value. It has no
-/// sessions left, and this one mints above its own page.
+/// sessions left, and this session mints above the page of its own database.
 fn drop_earlier(slot: &Slot) {
     let incarnation = extension::incarnation();
     if slot.incarnation.load(Ordering::Acquire) != incarnation {
@@ -177,7 +176,7 @@ fn find(database: u32) -> Found {
 /// Gives the slot of a dropped database, which has no sessions, to another.
 #[cold]
 fn take_over(database: u32) -> Option<&'static Slot> {
-    // Without the lock, as this reads the catalogs.
+    // Read without the lock, as this reads the catalogs.
     let gone: Vec<(&Slot, u32)> = used()
         .map(|slot| (slot, slot.database()))
         .filter(|&(_, other)| extension::name_of_database(other.into()).is_none())
@@ -186,7 +185,7 @@ fn take_over(database: u32) -> Option<&'static Slot> {
         if let Found::Own(slot) = find(database) {
             return Some(slot);
         }
-        // Another session can have taken some of them.
+        // Another session can have taken some of these slots.
         let (slot, _) = *gone
             .iter()
             .find(|(slot, other)| slot.database() == *other)?;

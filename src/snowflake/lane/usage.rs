@@ -1,4 +1,4 @@
-//! What an administrator watches of the lanes. Nothing here makes the memory.
+//! The lanes, for an administrator. This never makes the memory.
 
 use crate::pg::machine::clock::ahead;
 use crate::snowflake::lane::lanes;
@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 /// The lanes from which ids were generated since the server started.
 #[derive(Default)]
 pub struct LanesUsage {
-    /// How far the lane that is furthest ahead of the clock is ahead; its layout, and its shard unless it is shared.
+    /// The lead over the clock of the lane that is furthest ahead; its layout, and its shard unless it is shared.
     pub furthest: Option<(Micros, Layout, Option<u64>)>,
     /// The layouts, each with the shards that have a lane of their own.
     pub layouts: HashMap<LayoutKey, (Layout, HashSet<u64>)>,
@@ -19,7 +19,7 @@ impl LanesUsage {
     /// Reads the lanes.
     pub fn read() -> Self {
         let mut all = Self::default();
-        // Thousands of lanes have few layouts, and reading a layout takes longer than all the rest.
+        // Thousands of lanes have few layouts, and reading a layout takes longer than the rest.
         let mut known = HashMap::new();
         for lane in lanes::made_lanes() {
             let layout = known.entry(lane.layout_bytes());

@@ -32,7 +32,7 @@ fn snowflake_layouts() -> TableIterator<
     TableIterator::new(BUILTINS.iter().map(|builtin| row(&builtin.layout)))
 }
 
-/// Returns the same of one layout, whose name is null unless it is built in.
+/// Returns the row of one layout, whose name is null unless it is built in.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layout_row(

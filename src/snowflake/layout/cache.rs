@@ -9,9 +9,9 @@ use std::ops::Deref;
 /// The bytes of a layout, as words.
 type Words = (u64, u64, u32);
 
-/// The first layouts of the session, each at the first vacant place from its hash on. They stay, so that references to them do.
+/// The first layouts of the session, each at the first vacant place from its hash on. References to them stay valid.
 static KEPT: [LocalOnce<(Words, Layout)>; 16] = [const { LocalOnce::new() }; 16];
-/// The layout of the last call that had another one than the call before.
+/// The layout of the last call, which changes when a call has another one.
 static RECENT: Local<(Words, &Layout)> = Local::new((NO_LAYOUT, &BUILTINS[0].layout));
 
 /// Bytes of no version.
@@ -20,7 +20,7 @@ const NO_LAYOUT: Words = (0, 0, 0);
 /// A parsed layout.
 pub enum Parsed {
     Kept(&'static Layout),
-    /// Of a session that uses more layouts than are kept.
+    /// A layout of a session that uses more layouts than are kept.
     Own(Layout),
 }
 
@@ -42,17 +42,17 @@ pub fn layout(bytes: [u8; Layout::BYTES]) -> Parsed {
     recent(bytes).map_or_else(|| find(words(bytes)), Parsed::Kept)
 }
 
-/// Returns the same, if it is the layout of the last call.
+/// Returns the layout of a value's bytes, if it is that of the last call.
 #[inline]
 pub fn recent(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     let (known, layout) = RECENT.get();
     let words = words(bytes);
-    // Not as tuples, which would be compared one by one.
+    // A comparison of tuples would compare one by one.
     let differences = known.0 ^ words.0 | known.1 ^ words.1 | u64::from(known.2 ^ words.2);
     (differences == 0).then_some(layout)
 }
 
-/// Returns the same, if it is the layout of any call of the session that is kept.
+/// Returns the layout of a value's bytes, if an earlier call of the session had it and it was kept.
 pub fn kept(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     let words = words(bytes);
     let mut all = places(&words).map_while(LocalOnce::get);
@@ -61,7 +61,7 @@ pub fn kept(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     Some(layout)
 }
 
-/// Returns another layout than that of the last call.
+/// Returns a layout that is not that of the last call.
 #[cold]
 fn find(words: Words) -> Parsed {
     for place in places(&words) {

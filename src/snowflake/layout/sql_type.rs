@@ -24,13 +24,13 @@ impl SnowflakeLayout {
         cache::layout(self.0)
     }
 
-    /// Returns the same, if the last call had it as well.
+    /// Returns the parsed layout, if the last call had it as well.
     #[inline]
     pub fn recent(self) -> Option<&'static Layout> {
         cache::recent(self.0)
     }
 
-    /// Returns the same, if an earlier call of the session had it.
+    /// Returns the parsed layout, if an earlier call of the session had it.
     pub fn kept(self) -> Option<&'static Layout> {
         cache::kept(self.0)
     }
@@ -74,7 +74,7 @@ fn snowflake_layout_send(layout: SnowflakeLayout) -> Vec<u8> {
     layout.0.to_vec()
 }
 
-/// Returns the layout of a text: what casts from text and varchar call. A variable or a parameter is the same text in
+/// Returns the layout of a text, for the casts from text and varchar. A variable or a parameter is the same text in
 /// call after call, so the last one is not parsed again.
 #[pg_extern(sql = false)]
 fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {

@@ -1,4 +1,4 @@
-//! Leases of nodes: the interface between minting and the registry, or a cluster. A lease is a node for a span of id time.
+//! Leases, each of a node for a span of id time: the interface between minting and the registry or a cluster.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::{Local, LocalOnce};
@@ -7,7 +7,7 @@ use mint_core::{Layout, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
-/// Leases nodes. A refusal is an error that it raises.
+/// A source of leases of nodes. It raises an error to refuse one.
 pub trait Grantor: Sync {
     /// Returns the lease of a node, and the range of nodes of its width that have the same lease.
     fn lease(&self, layout: &Layout, node: u64) -> (RangeInclusive<u64>, &'static Lease);
@@ -28,7 +28,7 @@ pub trait Cluster: Grantor {
     fn is_node(&self) -> bool;
 }
 
-/// What is asked: the registry, or else the cluster unless it has stood back.
+/// The grantor in use: the registry, or else the cluster unless it has stood back.
 static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
 static REGISTRY: Local<Option<&'static dyn Grantor>> = Local::new(None);
 static CLUSTER: Local<Option<&'static dyn Cluster>> = Local::new(None);
@@ -46,7 +46,7 @@ struct Recent {
 }
 
 static RECENT: Local<Option<Recent>> = Local::new(None);
-/// Counts how often leases were forgotten.
+/// The number of times that leases were forgotten.
 static GENERATION: Local<u32> = Local::new(0);
 
 /// Forgets the lease of the last call, and all that were kept elsewhere.
@@ -68,18 +68,18 @@ pub fn set(registry: Option<&'static dyn Grantor>) {
     changed();
 }
 
-/// Sets what is asked where there is no registry. Called once, when the library is loaded.
+/// Sets the grantor of servers without a registry. Called once, when the library is loaded.
 pub fn set_cluster(cluster: &'static dyn Cluster) {
     CLUSTER.set(Some(cluster));
     reconsider();
 }
 
-/// Lets ids be generated without a question to the cluster, until [`reconsider`]: this database is no node of one.
+/// Lets ids be generated without asking the cluster, until [`reconsider`]: this database is not a node of one.
 pub fn stand_back() {
     GRANTOR.set(REGISTRY.get());
 }
 
-/// Asks again. Called when the cluster can have changed.
+/// Asks the cluster again. Called when it can have changed.
 pub fn reconsider() {
     let cluster = CLUSTER.get().map(|cluster| cluster as &dyn Grantor);
     GRANTOR.set(REGISTRY.get().or(cluster));
@@ -92,7 +92,7 @@ pub fn is_there() -> bool {
     REGISTRY.get().is_some()
 }
 
-/// Returns the node that this server has in its cluster; none where this database is no node of one.
+/// Returns the node of this server in its cluster; none if this database is not a node of one.
 pub fn node_of_cluster() -> Option<u64> {
     OWN_NODE.get().or_else(|| {
         let cluster = CLUSTER.get()?;
@@ -102,7 +102,7 @@ pub fn node_of_cluster() -> Option<u64> {
     })
 }
 
-/// Returns the node that this server has in its cluster. Raises an error where it has none.
+/// Returns the node of this server in its cluster. Raises an error if it has none.
 #[track_caller]
 pub fn require_cluster() -> u64 {
     if let Some(node) = OWN_NODE.get() {
@@ -158,7 +158,7 @@ fn request(grantor: &dyn Grantor, layout: &Layout, node: u64) -> Option<&'static
         last: *nodes.end(),
         lease,
     }));
-    // None where the cluster has stood back.
+    // Returns no lease if the cluster has stood back.
     GRANTOR.get().map(|_| lease)
 }
 

@@ -6,7 +6,7 @@ use mint_core::bytes::excerpt::excerpt;
 use mint_core::node_of_addresses;
 use pgrx::prelude::*;
 
-/// Returns the node that Java's `SequenceGenerator` has where it finds these MAC addresses, in this order.
+/// Returns the node of Java's `SequenceGenerator` on a machine with these MAC addresses, in this order.
 #[pg_extern(sql = false)]
 fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
     let DecodedText(addresses) = addresses;

@@ -1,4 +1,4 @@
-//! The node that this server mints as.
+//! The node whose ids this server mints.
 
 pub mod grantor;
 pub mod java;

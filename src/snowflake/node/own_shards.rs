@@ -1,4 +1,4 @@
-//! The shards that only this server generates ids of, where others evaluate the same statements: the setting
+//! The shards whose ids only this server generates, although others evaluate the same statements: the setting
 //! `pg_mint.own_shards` of a Citus node, and of a server with a registry.
 
 use crate::pg::backend::guc::{ParsedGuc, define_parsed};
@@ -14,14 +14,14 @@ use std::rc::Rc;
 
 static OWN_SHARDS: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// Cleared when the setting is assigned.
+/// The parsed setting, cleared when the setting is assigned.
 static LISTED: Cached<Vec<RangeInclusive<u64>>> = Cached::new();
 
 /// The value of `pg_mint.own_shards`.
 #[derive(Default)]
 struct OwnShards(Vec<RangeInclusive<u64>>);
 
-/// Returns the shards around one that are listed with it, but for the groups of other nodes, which generate ids of them.
+/// Returns the listed range that has a shard, without the groups of other nodes, which generate ids of them.
 pub fn range_of(shard: u64, others: &BTreeSet<u64>) -> Option<RangeInclusive<u64>> {
     if others.contains(&shard) {
         return None;
@@ -40,7 +40,7 @@ pub fn is_set() -> bool {
     !listed().is_empty()
 }
 
-/// Returns whether two values of the setting list the same shard; never for a text that is no value.
+/// Returns whether two values of the setting list the same shard; never for a text that is not valid.
 pub fn overlap(one: &str, other: &str) -> bool {
     let [OwnShards(one), OwnShards(other)] =
         [one, other].map(|text| OwnShards::parse(text).unwrap_or_default());
@@ -54,7 +54,7 @@ pub fn overlap(one: &str, other: &str) -> bool {
 fn listed() -> Rc<Vec<RangeInclusive<u64>>> {
     LISTED.get_or(|| {
         let text = OWN_SHARDS.get().unwrap_or_default();
-        // Checked when the setting was assigned.
+        // The text was checked when the setting was assigned.
         let parsed = OwnShards::parse(&text.to_string_lossy());
         parsed
             .unwrap_or_else(|_| impossible("value of pg_mint.own_shards"))

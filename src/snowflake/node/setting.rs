@@ -1,4 +1,4 @@
-//! The node that ids are minted as without a shard: the setting `pg_mint.node`.
+//! The node of ids that are minted without a shard: the setting `pg_mint.node`.
 
 use crate::pg::backend::guc::{self, ParsedGuc};
 use crate::pg::backend::local::Local;
