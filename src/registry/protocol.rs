@@ -1,4 +1,4 @@
-//! What members and the registry say to each other: JSON, in which both ignore fields that they do not know. So the
+//! The messages between members and the registry: JSON, in which both ignore fields that they do not know. So the
 //! protocol can grow while old and new servers live side by side.
 
 use crate::pg::error::impossible;
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The number of the protocol, which every message has. A new field that the other side can ignore does not change it.
 pub const PROTOCOL: u32 = 1;
 
-/// What a member asks.
+/// The request of a member.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MemberRequest {
     /// The name of the server that the registry shows.
@@ -20,7 +20,7 @@ pub struct MemberRequest {
     pub ring: RingRequest,
 }
 
-/// What the registry replies. The answer is a field, so that others can stand beside it.
+/// The reply of the registry. The answer is a field, so that others can stand beside it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RegistryReply {
     pub answer: RegistryAnswer,
@@ -32,7 +32,7 @@ pub struct RegistryReply {
 pub enum RegistryAnswer {
     /// The lease, as it is now.
     Lease(RingLease),
-    /// Why there is none.
+    /// The reason why there is none.
     Refusal(Refusal),
 }
 
@@ -50,18 +50,18 @@ struct Version {
     protocol: i64,
 }
 
-/// Why a message cannot be read.
+/// The reason why a message cannot be read.
 #[derive(Debug)]
 pub enum UnreadableMessage {
-    /// It is of a protocol that this library does not know.
+    /// It has a protocol that this library does not know.
     Protocol(i64),
-    /// It lacks something, or something is of another type or out of range.
+    /// A field is missing, has another type or is out of range.
     Malformed(String),
 }
 
 impl From<serde_json::Error> for UnreadableMessage {
     fn from(error: serde_json::Error) -> Self {
-        // It quotes the sender.
+        // The error quotes the sender.
         Self::Malformed(one_line(&error.to_string()))
     }
 }
@@ -78,7 +78,7 @@ pub fn write<T: Serialize>(body: &T) -> String {
 /// Reads a message.
 ///
 /// # Errors
-/// [`UnreadableMessage`] says why.
+/// [`UnreadableMessage`] has the reason.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, UnreadableMessage> {
     let message: Value = serde_json::from_str(text)?;
     let Version { protocol } = Version::deserialize(&message)?;

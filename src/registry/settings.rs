@@ -11,19 +11,19 @@ static REGISTRY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::ne
 static DATABASE: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"postgres"));
 
-/// A hash of both, cleared when one is assigned.
+/// The hash of both, cleared when one is assigned.
 static KEY: Cached<u64> = Cached::new();
 
 /// The grantor of nodes once a registry is set.
 static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
 
-/// Returns a hash of the settings, which tells the leases of one registry from another's, and whether two processes use the
-/// same.
+/// Returns a hash of the settings, which tells the leases of one registry from another's, and whether two processes use
+/// the same registry.
 pub fn registry_key() -> u64 {
     *KEY.get_or(|| {
         let texts = [&REGISTRY, &DATABASE].map(|setting| setting.get().unwrap_or_default());
-        // Each text with the zero behind it, so that different pairs of them differ. By FNV-1a, the same in all builds of
-        // this library.
+        // Each text has its zero behind it, so that different pairs differ. The hash is FNV-1a, the same in all builds
+        // of this library.
         let bytes = texts.iter().flat_map(|text| text.to_bytes_with_nul());
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -5,17 +5,17 @@ use crate::snowflake::lane::lanes;
 use mint_core::registry::ring::RingLease;
 use mint_core::{Lane, Micros};
 
-/// Ends all leases, as the postmaster has ended: nobody can end the sessions that mint under them. **For the worker.**
+/// Ends all leases after the postmaster has ended: nobody can end the sessions that use them. **For the worker.**
 pub fn end_all() {
     memory().held().for_each(|slot| {
         end(slot);
     });
 }
 
-/// Ends a lease now. Returns a timestamp that all ids minted under it are before.
+/// Ends a lease now. Returns a timestamp after all ids that were minted under it.
 fn end(slot: &LeaseSlot) -> Micros {
     lanes::locked(|table| {
-        // In a full table nodes share lanes, whose other nodes continue: the lease lasts until its end.
+        // In a full table, the node shares its lane with nodes that continue: the lease lasts until its end.
         if table.is_full() {
             return slot.lease().until();
         }
@@ -28,7 +28,7 @@ fn end(slot: &LeaseSlot) -> Micros {
     })
 }
 
-/// Ends a lease that is held. Returns it, and a timestamp that all its ids are before.
+/// Ends a lease that is held. Returns it, and a timestamp after all its ids.
 pub fn end_held(slot: &LeaseSlot) -> Option<(RingLease, Micros)> {
     let lease = slot.held()?;
     let used = end(slot);

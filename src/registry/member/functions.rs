@@ -8,7 +8,7 @@ use crate::registry::member::usage::wanted;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Releases all leases that this server holds, before it is shut down for long, and returns how many there were. It
+/// Releases all leases that this server holds, before it is shut down for long, and returns their number. The server
 /// requests others when a session mints.
 #[pg_extern(sql = false)]
 fn release_leases() -> i64 {

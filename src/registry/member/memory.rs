@@ -1,6 +1,6 @@
-//! The leases of this server, in memory that no copy of the data directory has: sessions say of which widths they need a
-//! node, and read the leases that are held. One background worker ([`crate::registry::member::worker`]) requests them from
-//! the registry, so that only the first statement waits for the network.
+//! The leases of this server, in memory that no copy of the data directory has. Sessions note the widths of which they
+//! need a node, and read the leases that are held. One background worker ([`crate::registry::member::worker`]) requests
+//! them from the registry, so that only the first statement waits for the network.
 
 use crate::pg::machine::clock;
 use crate::pg::shmem::rendezvous::Stamp;
@@ -16,7 +16,7 @@ use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// How many leases shared memory has room for, of all that were ever granted to this run of the server.
+/// The most leases in shared memory, of all that were ever granted to this run of the server.
 pub const SLOTS: usize = 1_024;
 
 /// The number of widths of shards.
@@ -25,9 +25,9 @@ pub const WIDTHS: usize = MAX_SHARD_BITS as usize + 1;
 /// A node of one width, and the lease of it at one registry.
 ///
 /// - `registry`, `node`: written before `state` shows the slot, immutable then. A slot is never reused.
-/// - `state`: 0 in zeroed memory, which is an empty slot; in a slot that is used the width, plus 1. Written once.
+/// - `state`: 0 in zeroed memory, which is an empty slot; in a used slot the width, plus 1. Written once.
 /// - `lease`: atomic, by the core's protocol.
-/// - `number`: of the lease; 0 when none is held. This and the rest are the worker's, and read for showing.
+/// - `number`: that of the lease; 0 when none is held. The worker writes this and the rest, which views show.
 #[repr(C, align(64))]
 pub struct LeaseSlot {
     state: AtomicU32,
@@ -39,7 +39,7 @@ pub struct LeaseSlot {
     granted: AtomicI64,
 }
 
-/// What sessions and the worker share. Zeroed at first.
+/// The memory that sessions and the worker share. Zeroed at first.
 ///
 /// - `widths`: a bit for each width of which sessions need a node.
 /// - `released`: 1 from the release of all leases until a session needs one again.
@@ -47,7 +47,7 @@ pub struct LeaseSlot {
 /// - `registry`: the key of the settings that the worker uses.
 /// - `chosen`: for each width, the slot of the node that the registry chose, plus 1.
 /// - `proposed`: for each width, the number of a lease that was requested, and not answered yet.
-/// - `troubles`: why requests failed last. These are written by the worker.
+/// - `troubles`: why requests failed last. The worker writes the last five.
 #[repr(C)]
 pub struct LeasesHead {
     pub(super) requests: Mailbox,
@@ -95,7 +95,7 @@ impl LeasesHead {
         self.slots.iter().take_while(is_used)
     }
 
-    /// Returns the slots that have a lease which is held.
+    /// Returns the slots whose lease is held.
     pub fn held(&self) -> impl Iterator<Item = &LeaseSlot> {
         self.slots().filter(|slot| slot.number().is_some())
     }
@@ -130,8 +130,8 @@ impl LeasesHead {
         index.map_or(0, |index| index.load(Ordering::Acquire))
     }
 
-    /// Makes this the slot of the node that the registry chose; without a slot, sessions wait until it has chosen another one.
-    /// **For the worker.**
+    /// Makes this the slot of the node that the registry chose; if none, sessions wait until the registry has chosen
+    /// another. **For the worker.**
     pub fn choose(&self, width: u32, slot: Option<&LeaseSlot>) {
         let place = slot.and_then(|slot| self.slots().position(|other| ptr::eq(other, slot)));
         if let Some(chosen) = self.chosen.get(width as usize) {
@@ -152,8 +152,8 @@ impl LeasesHead {
         (0..WIDTHS as u32).filter(move |width| !is_none && widths >> width & 1 == 1)
     }
 
-    /// Forgets what sessions need, until one needs it again, if the server's node was "auto" and is not any more: sessions
-    /// that set it themselves do. **For the worker.**
+    /// Forgets the needs of sessions if the server's node was "auto" and no longer is, until a session needs one again:
+    /// those that set "auto" themselves do. **For the worker.**
     pub fn set_auto(&self, is_auto: bool) {
         let was_auto = self.was_auto.swap(is_auto.into(), Ordering::Relaxed) != 0;
         if was_auto && !is_auto {
@@ -200,7 +200,7 @@ impl LeaseSlot {
         self.state.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// Returns what sessions mint under, which can have ended.
+    /// Returns the lease that sessions mint under, which can have ended.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
@@ -212,7 +212,7 @@ impl LeaseSlot {
 
     /// Returns the lease as the registry has granted it, if it is held.
     pub fn held(&self) -> Option<RingLease> {
-        // The end first: the beginning that is read then belongs to it.
+        // Read the end first: the beginning that is read then belongs to it.
         let until = self.lease.until();
         self.number().map(|number| RingLease {
             node: self.node(),
@@ -227,7 +227,7 @@ impl LeaseSlot {
         self.granted.load(Ordering::Relaxed)
     }
 
-    /// Stores a lease that was granted. **For the worker**, when the one before has ended or was released.
+    /// Stores a lease that was granted. **For the worker**, when the old one has ended or was released.
     pub fn replace(&self, lease: RingLease) {
         self.number.store(lease.number, Ordering::Relaxed);
         self.granted.store(clock::now(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a member requests of the registry, and what that answers: calls of a function there, by its exact type.
+//! The requests of a member, and the registry's answers: calls of a function there, by its exact type.
 
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
@@ -10,7 +10,7 @@ use mint_core::registry::ring::{RingDemand, RingLease, RingRequest, RingRules};
 /// The only column of the registry's answers.
 pub const ANSWER: &str = "answer pg_catalog.text";
 
-/// Writes the query for a request, with the time of now: it might have taken long to connect.
+/// Writes the query for a request, with the present time, as the connection might have taken long.
 pub fn query(width: u32, demand: RingDemand) -> String {
     let request = MemberRequest {
         holder: name(),
@@ -24,7 +24,7 @@ pub fn query(width: u32, demand: RingDemand) -> String {
     format!("SELECT mint.registry_request({request}::pg_catalog.jsonb)::pg_catalog.text")
 }
 
-/// Returns the name of this server that the registry shows: the setting `cluster_name`, or the machine and port.
+/// Returns the name by which the registry shows this server: the setting `cluster_name`, or the machine and port.
 fn name() -> String {
     server::cluster_name().unwrap_or_else(|| {
         let host = host::name();
@@ -38,11 +38,11 @@ pub fn read(row: &Row<'_>) -> String {
         .map_or_else(String::new, |text| text.0)
 }
 
-/// Understands the answer to a demand. A member trusts no lease that a registry cannot have granted: another server can
+/// Parses the answer to a demand. A member trusts no lease that a registry cannot have granted: another server can
 /// answer in its place, and a lease that lasts for years could not be corrected.
 ///
 /// # Errors
-/// It is no answer to this demand.
+/// The text is not an answer to this demand.
 pub fn understand(width: u32, demand: RingDemand, text: &str) -> Result<RegistryAnswer, String> {
     let RegistryReply { answer } =
         protocol::read(text).map_err(|_| "invalid response from the registry")?;

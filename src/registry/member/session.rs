@@ -1,5 +1,5 @@
-//! The nodes that a session of a server with a registry mints as: numbers by hand are below the middle of a layout's shards,
-//! and leased nodes from there on. The session finds the lease, or waits until the worker has requested it, or raises the
+//! The nodes of a session on a server with a registry: nodes set by number are below the middle of a layout's shards,
+//! leased nodes from there on. The session finds the lease, or waits until the worker has requested it, or raises the
 //! reason why there is none.
 
 use crate::pg::backend::local::Local;
@@ -23,11 +23,11 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::ptr;
 
-/// For each width, the index that this session has read of the slot of its node, plus 1, and the node.
+/// For each width, the index, plus 1, of the slot of its node, as this session has read it, and the node.
 static CHOSEN: [Local<(u32, u64)>; WIDTHS] = [const { Local::new(UNKNOWN) }; WIDTHS];
 const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
-/// Registers what a change of settings clears. Called once, when the library is loaded.
+/// Registers the caches that a change of settings clears. Called once, when the library is loaded.
 pub fn init() {
     grantor::on_change(|| CHOSEN.iter().for_each(|known| known.set(UNKNOWN)));
 }
@@ -52,7 +52,7 @@ impl Grantor for RegistryGrantor {
 
     fn node(&self, width: u32) -> u64 {
         match CHOSEN.get(width as usize).map(Local::get) {
-            // A slot is never reused, so its node is as it was.
+            // A slot is never reused, so its node is still the same.
             Some((index, node)) if index == memory().index_of_chosen(width) => node,
             _ => find_node(width),
         }
@@ -72,21 +72,21 @@ fn leased(width: u32, node: u64) -> Option<&'static LeaseSlot> {
     chosen.filter(|slot| slot.node() == node)
 }
 
-/// Returns the first shard of a layout that a registry leases; none where it leases none.
+/// Returns the first shard of a layout that a registry leases; none if it leases none.
 fn middle(layout: &Layout) -> Option<u64> {
     let ring = RingRules::STANDARD.ring(layout.shard.width);
     ring.ok().map(|ring| ring.start)
 }
 
-/// Returns the shards around one that this server generates ids of without a lease, if the one is such a shard: its own number
-/// and those that the settings list, below the middle.
+/// Returns the shards around one whose ids this server generates without a lease, if the one is such a shard: its own
+/// number and those that the settings list, below the middle.
 fn own_numbers(layout: &Layout, shard: u64) -> Option<RangeInclusive<u64>> {
     let last = middle(layout).map_or(u64::MAX, |middle| middle - 1);
     if shard > last {
         return None;
     }
     let own = match node_setting() {
-        // A layout without a shard needs no number.
+        // A layout without a shard does not need a number.
         _ if layout.shard.width == 0 => Some(0),
         Node::Fixed(number) => Some(number.into()),
         Node::Parts(parts) => layout.shard_from_parts(&parts.map(i64::from)).ok(),
@@ -141,7 +141,7 @@ fn find_node(width: u32) -> u64 {
         orphan::refuse();
         head.want(width);
         let _waiting = Wait::Lease.begin(true);
-        // A reload does not reach all processes at once: an answer under other settings does not count.
+        // A reload reaches processes one after another: an answer under other settings does not count.
         let found = head
             .requests
             .wait_for(&WORKER, || head.has_settings(), find);

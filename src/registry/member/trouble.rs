@@ -1,4 +1,4 @@
-//! Why requests of nodes fail, and what to do about it. The worker writes the reasons, and sessions and views read them.
+//! The reasons why requests of nodes fail, with a remedy. The worker writes them, and sessions and views read them.
 
 use crate::pg::catalog::extension;
 use crate::pg::worker::transaction::{Failure, FailureKind, one_line};
@@ -8,7 +8,7 @@ use mint_core::clock::duration_text;
 use mint_core::registry::ring::{Refusal, RingRules};
 use pgrx::PgSqlErrorCode as Code;
 
-/// Why the last request for a node failed, and the HINT of an error.
+/// The reason why the last request for a node failed, and the HINT of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     pub why: String,
@@ -96,7 +96,7 @@ impl Trouble {
         Self::new(why, hint.unwrap_or_else(|| remedy.to_owned()))
     }
 
-    /// Returns that no worker can start, if its database does not exist: then the worker cannot say so. In a session.
+    /// Returns that no worker can start, if its database does not exist, as then no worker can report it. In a session.
     pub fn of_missing_database() -> Option<Self> {
         let name = settings::registry_database()?;
         let why = format!(

@@ -1,4 +1,4 @@
-//! What an administrator watches of the leases. Nothing here makes the memory, or talks to the registry.
+//! The leases, for an administrator. This never makes the memory, nor talks to the registry.
 
 use crate::registry::member::memory::{LeaseSlot, SLOTS, made};
 use crate::registry::member::trouble::Trouble;
@@ -31,7 +31,7 @@ pub fn wanted() -> Vec<WantedNode> {
     wanted.collect()
 }
 
-/// Returns whether leases are wanted, and no worker requests them that could.
+/// Returns whether leases are wanted, but no worker that could request them runs.
 pub fn lacks_worker() -> bool {
     made().is_some_and(|head| {
         grantor::is_there()

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 const RULES: RingRules = RingRules::STANDARD;
 /// The shortest time from one request for a node to the next, however many sessions want it.
 const MIN_RETRY: Micros = 50_000;
-/// How long the worker waits after a failure, and the longest time in which a change of settings can go unnoticed.
+/// The wait of the worker after a failure, and the longest time in which a change of settings can go unnoticed.
 const SECOND: Micros = 1_000_000;
 
 /// Runs the worker: its entry point, by the name in [`WORKER`].
@@ -36,7 +36,7 @@ const SECOND: Micros = 1_000_000;
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     lifecycle::attach();
-    // Before it connects, the setting is that of the server, and of no role or database.
+    // Before it connects, the setting is that of the server, not of a role or database.
     let is_auto = node() == Node::Auto;
     let database = settings::registry_database();
     lifecycle::connect(database.as_deref().unwrap_or("postgres"));
@@ -56,7 +56,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         lifecycle::idle(pause, &memory().requests, seen);
         let has_changed = lifecycle::reload();
         if worker.key != settings::registry_key() {
-            // At the old registry, by the old connection: its leases do not count at the new one.
+            // This uses the old connection to the old registry, whose leases do not count at the new one.
             worker.release_all();
         }
         // The next worker reads the server's settings, which those of this database can hide. If no process is free for
@@ -70,7 +70,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             worker = LeaseWorker::new(worker.remote);
         }
     }
-    // After a clean end others get the nodes at once.
+    // After a clean end, others get the nodes without a wait.
     worker.release_all();
 }
 
@@ -94,7 +94,7 @@ struct LeaseWorker {
     generation: u64,
     /// When the next request for a node of each width is due, by the clock since boot.
     due: [Micros; WIDTHS],
-    /// Why the last one failed, and when.
+    /// The reason and the time of the last failure.
     failures: [Option<(Trouble, Micros)>; WIDTHS],
 }
 
@@ -112,8 +112,8 @@ impl LeaseWorker {
         }
     }
 
-    /// Returns whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
-    /// leases.
+    /// Returns whether a foreign server or a user mapping was changed: it can lead to another registry, which does not
+    /// know the leases.
     fn has_changed_server(&mut self) -> bool {
         // The start of a transaction receives invalidations. If it fails, so does the next request.
         let _ = attempt(deadline::REQUEST, || ());
@@ -121,10 +121,10 @@ impl LeaseWorker {
         self.generation != before
     }
 
-    /// Sends all requests that are due. Returns how long there is nothing to do.
+    /// Sends all requests that are due. Returns the time until the next one.
     fn run_tasks(&mut self) -> Micros {
         let head = memory();
-        // The number first: what is read after it includes what was wanted before it.
+        // Read the number first: later reads include all that was wanted before it.
         let requested = head.requests.last();
         if self.has_changed_server() {
             self.due = [0; WIDTHS];
@@ -151,7 +151,7 @@ impl LeaseWorker {
         head.set_troubles(
             failures.filter_map(|(failure, width)| Some((width, &failure.as_ref()?.0))),
         );
-        // The session that waits is answered after the retry.
+        // The waiting session is answered after the retry.
         if let Some(pause) = retry {
             return pause;
         }
@@ -161,7 +161,7 @@ impl LeaseWorker {
             .clamp(MIN_RETRY, SECOND)
     }
 
-    /// Returns how long until a request is due; sooner after a failure, if a session waits.
+    /// Returns the time until a request is due; sooner after a failure, if a session waits.
     fn time_left(&self, width: u32, is_waited_for: bool) -> Micros {
         let width = width as usize;
         let due = match &self.failures[width] {
@@ -207,7 +207,7 @@ impl LeaseWorker {
         if let Some(slot) = head.chosen(width)
             && let Some(lease) = slot.held()
         {
-            // A lease that is over, or of a clock that was wrong, is dropped unheard.
+            // A lease that is over, or comes from a wrong clock, is dropped without a request.
             if lease.is_credible(&RULES, clock::now()) {
                 match self
                     .ask(width, RingDemand::Renewal(lease))
@@ -226,7 +226,7 @@ impl LeaseWorker {
             end::end_held(slot);
             head.choose(width, None);
         }
-        // Kept until it is answered: the registry can have granted it, and its answer was lost.
+        // The number is kept until it is answered: the registry can have granted it, and its answer was lost.
         let proposed = &head.proposed[width as usize];
         if proposed.load(Ordering::Relaxed) == 0 {
             let number = (random::bits() >> 1).max(1).cast_signed();
@@ -263,7 +263,7 @@ impl LeaseWorker {
         request::understand(width, demand, &text).map_err(Failure::local)
     }
 
-    /// Ends and releases all leases. What is not released ends by itself.
+    /// Ends and releases all leases. A lease that is not released ends by itself.
     fn release_all(&mut self) {
         let head = memory();
         self.due = [0; WIDTHS];

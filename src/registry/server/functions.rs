@@ -20,7 +20,7 @@ use pgrx::prelude::*;
 /// protocol, 22023 of a request that cannot be read, 55000 where there is no registry, 55P03 when a lock is held.
 #[pg_extern(sql = false)]
 fn registry_request(request: JsonArgument) -> JsonText {
-    /// Milliseconds. Others wait for the locks from the answer to the commit.
+    /// The limit in milliseconds. Others wait for the locks from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
     recovery::refuse(&Recovery {
         message: "cannot grant leases during recovery",
@@ -37,7 +37,7 @@ fn registry_request(request: JsonArgument) -> JsonText {
         .hint("Use ALTER ROLE ... SET default_transaction_isolation = 'read committed' for the role that connects.")
         .raise();
     }
-    // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
+    // A crash must not forget a lease. Settings that also wait for standbys stay as they are.
     if transaction::commits_without_flush() {
         guc::set_local(c"synchronous_commit", c"on");
     }
@@ -72,8 +72,8 @@ fn refuse_request(why: UnreadableMessage) -> ! {
     .raise()
 }
 
-/// Returns where the rows of this database's registry belong: to this system and this database. Rows of another place were
-/// restored from a dump, or are replicated.
+/// Returns the place to which the rows of this database's registry belong: this system and this database. Rows of
+/// another place were restored from a dump, or are replicated.
 #[pg_extern(sql = false)]
 fn registry_place() -> DecodedText {
     DecodedText(state::place())

@@ -1,5 +1,5 @@
-//! What the registries of this server keep in memory, which no copy of their tables has: by it they notice that they can
-//! have forgotten something.
+//! The memory of the registries of this server, which no copy of their tables has: from it they notice that they can
+//! have forgotten leases.
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
@@ -11,11 +11,11 @@ use mint_core::registry::ring::{RegistryRun, RingMemory, RingRules};
 use pgrx::{PgXactCallbackEvent, pg_sys, register_xact_callback};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// How many databases of a server are remembered as registries. Of more, the one that was asked least recently is
-/// forgotten, which begins its wait again.
+/// The most databases of a server that are remembered as registries. The next one replaces that which was asked least
+/// recently, and which begins its wait again.
 const REGISTRIES: usize = 64;
 
-/// What is kept of one database; zeroed memory is a free slot. Written and read under the segment's lock.
+/// The memory of one database; zeroed memory is a free slot. Written and read under the segment's lock.
 #[repr(C)]
 struct RegistrySlot {
     database: AtomicU32,
@@ -28,7 +28,7 @@ struct RegistrySlot {
 
 #[repr(C)]
 struct RegistriesHead {
-    /// A random number of this run of the server. A crash restart makes other memory, and so another one.
+    /// A random number of this run of the server. A crash restart makes other memory, and so another number.
     run: AtomicI64,
     slots: [RegistrySlot; REGISTRIES],
 }
@@ -50,7 +50,7 @@ pub fn init() {
     REGISTRIES_MEMORY.register();
 }
 
-/// Returns which run of the registry this is that has this table of leases.
+/// Returns the run of the registry that has this table of leases.
 pub fn run(leases: pg_sys::Oid) -> RegistryRun {
     RegistryRun {
         number: REGISTRIES_MEMORY.memory().head.run.load(Relaxed),
@@ -69,7 +69,7 @@ fn with_slot<T>(work: impl FnOnce(&RegistrySlot) -> T) -> Option<T> {
     memory.locked(|| memory.head.slots.iter().find(is_own).map(work))
 }
 
-/// Returns what is kept of the registry of this database.
+/// Returns the memory of the registry of this database.
 pub fn get() -> Option<RingMemory> {
     let Pending(whole, change) = PENDING.get().unwrap_or_default();
     let committed = || {

@@ -1,4 +1,4 @@
-//! The tables of the registry: what they say is read, changed by the rules of the ring and written, one request after the
+//! The tables of the registry: their state is read, changed by the rules of the ring and written, one request after the
 //! other. Only plain renewals, each of which locks its own row, run side by side.
 
 use crate::pg::backend::guc;
@@ -41,7 +41,7 @@ pub fn place() -> String {
 /// Answers a request of a member.
 ///
 /// # Errors
-/// Why the registry grants nothing; where it cannot decide, it raises an error.
+/// The reason why the registry grants nothing; if it cannot decide, it raises an error.
 pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
     // The tables could not keep it as it is, and would not be what the memory knows.
     if matches!(request.ring.demand, RingDemand::Renewal(lease) if timestamp(lease.from).is_none())
@@ -83,7 +83,7 @@ fn refuse_busy() -> ! {
         .raise()
 }
 
-/// Reads the clocks. Under the locks, as a request can have waited for them.
+/// Reads the clocks. Call it under the locks, as a request can have waited for them.
 fn clocks() -> RingClocks {
     RingClocks {
         wall: clock::now(),
@@ -92,7 +92,7 @@ fn clocks() -> RingClocks {
 }
 
 impl OpenRegistry<'_, '_> {
-    /// Answers alone.
+    /// Answers under the lock of the whole registry.
     fn answer(&mut self) -> Result<RingLease, Refusal> {
         let lock = "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE";
         self.rows(lock, &[], |_| ());
@@ -119,12 +119,12 @@ impl OpenRegistry<'_, '_> {
         answer
     }
 
-    /// Renews a lease that needs no other row, and locks its row alone; none if it is not such a one.
+    /// Renews a lease that needs no other row, and locks only its row; none if the request is not such a renewal.
     fn renew_plainly(&mut self) -> Option<RingLease> {
         let RingDemand::Renewal(RingLease { node, .. }) = self.request.ring.demand else {
             return None;
         };
-        // First without a lock: one of the row keeps the table from those that must be alone.
+        // First without a lock: a lock of the row keeps requests that must be alone from the table.
         self.load_plain(node, "")?;
         let (mut state, mut kept) = self.load_plain(node, " FOR UPDATE")?;
         let before = state.digest;
@@ -136,7 +136,7 @@ impl OpenRegistry<'_, '_> {
         Some(lease)
     }
 
-    /// Returns the state with the row of a node alone, and the memory, if the request is a plain renewal by them.
+    /// Returns the state with only the row of a node, and the memory, if the request is a plain renewal by them.
     fn load_plain(&mut self, node: u64, lock: &str) -> Option<(RingState, Option<RingMemory>)> {
         let condition = format!("AND node_bits = $2 AND node = $3 ORDER BY 4{lock}");
         let (_, rows) = self.load_rows(&condition, node);
@@ -155,7 +155,7 @@ impl OpenRegistry<'_, '_> {
     /// Returns the state; takes over the rows of another place if there are none of this one.
     fn load(&mut self) -> RingState {
         let mut found = self.load_registry();
-        // It was created before the tables of the other place were restored beside it.
+        // The registry was created before the tables of the other place were restored beside it.
         let is_new = |(run, rings): &(Option<_>, BTreeMap<_, _>)| run.is_none() && rings.is_empty();
         if found.as_ref().is_none_or(is_new) {
             self.adopt();
@@ -177,8 +177,8 @@ impl OpenRegistry<'_, '_> {
         self.rows(select, &[text(place())], read).pop()
     }
 
-    /// Copies the registry of another place, of which the tables were restored or replicated to here: the one that was used
-    /// last. Its own rows stay as they are, as they can still be replicated.
+    /// Copies the registry of another place, whose tables were restored or replicated to here: the one that was used
+    /// last. Its own rows stay unchanged, as they can still be replicated.
     fn adopt(&mut self) {
         let copy = "WITH other AS (
                 SELECT r.place, r.run, r.rings FROM mint.registry AS r WHERE r.place <> $1
@@ -250,7 +250,7 @@ impl OpenRegistry<'_, '_> {
         self.rows(upsert, &values, |_| ());
     }
 
-    /// Runs a statement on the tables, and returns what `read` makes of its rows.
+    /// Runs a statement on the tables, and returns the results of `read` for its rows.
     fn rows<T>(
         &mut self,
         statement: &str,
@@ -280,7 +280,7 @@ fn json<T: Serialize>(value: &T) -> JsonText {
     JsonText(serde_json::to_string(value).unwrap_or_else(|_| impossible("state that is not JSON")))
 }
 
-/// Returns the value of a column, which only the registry writes. Raises an error if somebody else has.
+/// Returns the value of a column that only the registry writes. Raises an error if somebody else has written it.
 fn parsed<T: DeserializeOwned>(JsonText(text): JsonText) -> T {
     serde_json::from_str(&text).unwrap_or_else(|_| {
         report(
