@@ -2,7 +2,7 @@
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
 //! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers, `citus` takes them from a cluster;
-//! `inspect` says what an unknown id can be; `monitor` shows the state of all of it.
+//! `inspect` returns the formats that an unknown id can have; `monitor` shows the state of all of these.
 
 use std::ffi::CStr;
 
@@ -29,7 +29,7 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
-/// Returns the version of the library that this session has loaded. That of the objects in the database is
+/// Returns the version of the library that this session has loaded. The version of the objects in the database is
 /// `pg_extension.extversion`; after an upgrade of the library, `ALTER EXTENSION pg_mint UPDATE` brings them up to it.
 #[pgrx::pg_extern(sql = false)]
 const fn version() -> &'static str {

@@ -1,8 +1,8 @@
-//! Statistics of the server, in shared memory: how long sessions have waited, and for what, and how often they did what
-//! only few calls do. No statistic decides anything.
+//! Statistics of the server, in shared memory: how long sessions have waited, and for what, and how often they did rare
+//! things. No code decides anything by them.
 //!
-//! The path that most calls take counts nothing. What is counted here is counted by a session that waits, writes to disk,
-//! takes values from a sequence, gives a slot to another owner or raises an error. Ids are not counted but computed, from the words of the
+//! The path that most calls take counts nothing. A session counts when it waits, writes to disk, takes values from a
+//! sequence, gives a slot to another owner or raises an error. Ids are not counted but computed, from the words of the
 //! lanes and the values that were taken from sequences.
 
 use crate::pg::backend::wait::WaitEvent;
@@ -12,7 +12,7 @@ use crate::pg::shmem::segment::NamedSegment;
 use mint_core::Micros;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// What a call waits for.
+/// The cause of a wait.
 #[derive(Debug, Clone, Copy)]
 #[repr(usize)]
 pub enum Wait {
@@ -42,7 +42,7 @@ static EVENTS: [WaitEvent; WAITS] = [
     WaitEvent::new(c"MintUserLock"),
 ];
 
-/// What is counted besides waits.
+/// The counts besides waits.
 #[derive(Debug, Clone, Copy)]
 #[repr(usize)]
 pub enum Count {
@@ -64,13 +64,13 @@ pub enum Count {
     LayoutEndRefusals,
     /// Values that were taken from sequences to be drawn here, since the server started.
     ValuesTaken,
-    /// Values of those that were given up or given back before they were drawn, or were drawn before the last reset.
+    /// Values that were taken and given up before they were drawn, or drawn before the last reset.
     ValuesDropped,
 }
 
 const COUNTS: usize = Count::ValuesDropped as usize + 1;
 
-/// Ids that are computed.
+/// The families whose ids are computed.
 #[derive(Debug, Clone, Copy)]
 #[repr(usize)]
 pub enum Family {
@@ -81,12 +81,12 @@ pub enum Family {
 
 const FAMILIES: usize = Family::SegmentValues as usize + 1;
 
-/// In shared memory. All but `reset` is zero at first.
+/// The statistics, in shared memory. All fields but `reset` are zero at first.
 ///
-/// - `waits`, `waited`: of each cause, calls and microseconds.
-/// - `shown`: the most that was ever computed for a family. What is computed while sessions move the words can be too low
-///   for a short time, and a count must not decrease.
-/// - `reset`: since when is counted.
+/// - `waits`, `waited`: for each cause, calls and microseconds.
+/// - `shown`: the most that was ever computed for a family. A value that is computed while sessions move the words can
+///   be too low for a short time, but a count must not decrease.
+/// - `reset`: the time since when the statistics count.
 #[repr(C)]
 struct Statistics {
     waits: [AtomicU64; WAITS],
@@ -111,14 +111,14 @@ fn memory() -> &'static Statistics {
     MEMORY.memory().head
 }
 
-/// Maps the memory, which can fail: before a lock is taken under which nothing must fail.
+/// Maps the memory, which can fail. Call it before a lock under which no error can be raised.
 pub fn map() {
     memory();
 }
 
 /// Counts something. Cannot fail once the memory is mapped.
 pub fn add(count: Count, by: u64) {
-    // A session that has nothing to count maps no memory for it.
+    // A session with nothing to count maps no memory for it.
     if by != 0 {
         memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
     }
@@ -182,23 +182,23 @@ pub fn waits() -> [(u64, Micros); WAITS] {
     })
 }
 
-/// Runs `work` while no other session computes ids, or resets what they are computed from.
+/// Runs `work` while no other session computes ids, or resets their inputs.
 pub fn locked<T>(work: impl FnOnce() -> T) -> T {
     MEMORY.memory().locked(work)
 }
 
-/// Returns what was computed for a family, or what was shown of it before if that is more.
+/// Returns the count computed for a family, or a larger one that was shown before.
 pub fn never_less(family: Family, computed: u64) -> u64 {
     let shown = &memory().shown[family as usize];
     shown.fetch_max(computed, Ordering::Relaxed).max(computed)
 }
 
-/// Returns since when is counted.
+/// Returns the time since when the statistics count.
 pub fn since() -> Micros {
     memory().reset.load(Ordering::Relaxed)
 }
 
-/// Sets all of it to zero but the counts of values, and returns the time. The caller holds the lock.
+/// Sets all statistics but the counts of values to zero, and returns the time. The caller holds the lock.
 pub fn reset() -> Micros {
     let memory = memory();
     let all = [

@@ -1,7 +1,7 @@
-//! Which shards a Citus node generates ids of: its group, and those that it is told are its own.
+//! The shards whose ids a Citus node generates: its group, and those that its setting lists as its own.
 //!
-//! A shard is judged once, when a session first uses it; then again when the group, the nodes of the cluster or the setting have
-//! changed. In a database that is no node of a cluster, nothing is judged.
+//! A shard is judged once, when a session first uses it; then again when the group, the nodes of the cluster or the
+//! setting have changed. In a database that is not a node of a cluster, no shard is judged.
 
 use crate::citus::membership::{self, COORDINATOR, Membership};
 use crate::pg::error::{Report, impossible, report};
@@ -16,7 +16,7 @@ struct CitusNode;
 
 static CITUS_NODE: CitusNode = CitusNode;
 
-/// Judges shards where there is no registry. Called once, when the library is loaded.
+/// Judges shards if there is no registry. Called once, when the library is loaded.
 pub fn init() {
     membership::init();
     grantor::set_cluster(&CITUS_NODE);
@@ -100,7 +100,7 @@ fn no_node(why: impl Into<String>, hint: &str) -> Report {
         .hint(hint)
 }
 
-/// Returns the group. Raises an error where there is none, while the server is upgraded.
+/// Returns the group. Raises an error if there is none, while the server is upgraded.
 #[track_caller]
 fn refuse_upgrade(own: &Membership) -> u64 {
     own.group.unwrap_or_else(|| {
@@ -109,7 +109,7 @@ fn refuse_upgrade(own: &Membership) -> u64 {
     })
 }
 
-/// Raises an error where this server may be a promoted clone, which has the group of the node that it is a clone of.
+/// Raises an error if this server can be a promoted clone, which has the group of its original.
 #[track_caller]
 fn refuse_clone(own: &Membership) {
     if own.may_be_clone {

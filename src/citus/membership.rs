@@ -1,4 +1,4 @@
-//! What this database knows of its Citus cluster: the tables that Citus keeps on each of its nodes.
+//! The state of this database's Citus cluster, from the tables that Citus keeps on each of its nodes.
 
 use crate::pg::backend::local::{Cached, Local};
 use crate::pg::backend::transaction::attempt;
@@ -13,36 +13,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::rc::Rc;
 
-/// The group of a coordinator, and what every database has with extension citus until it is added to a cluster.
+/// The group of a coordinator, and of each database with extension citus until it is added to a cluster.
 pub const COORDINATOR: u64 = 0;
 
-/// The table with the group of this server, of one row; of none while the server is upgraded.
+/// The table with the group of this server: one row, or none while the server is upgraded.
 const LOCAL_GROUP: &CStr = c"pg_dist_local_group";
 /// The table with the nodes of the cluster.
 const NODES: &CStr = c"pg_dist_node";
 
-/// What Citus's tables say.
+/// The contents of Citus's tables.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     /// The group of this server; none while the server is upgraded.
     pub group: Option<u64>,
-    /// The group of each node, by the number of the node; clones of a node are none.
+    /// The group of each node, by the number of the node; without the clones of nodes.
     pub nodes: BTreeMap<i32, u64>,
-    /// Whether the group's node has a clone, and this server may be it: it was promoted, and is not in the metadata yet.
+    /// True if the group's node has a clone, which this server can be: it was promoted, and is not in the metadata yet.
     pub may_be_clone: bool,
-    /// Whether another node of a cluster has opened this session.
+    /// True if another node of a cluster has opened this session.
     is_of_cluster: bool,
 }
 
-/// What was read; an inner none where there is no Citus. Cleared when a table changes.
+/// The last contents; an inner none if there is no Citus. Cleared when a table changes.
 static KNOWN: Cached<Option<Membership>> = Cached::new();
-/// The tables, while there are any.
+/// The oids of the tables, while there are any.
 static TABLES: Local<Option<[pg_sys::Oid; 2]>> = Local::new(None);
 /// Counts the changes.
 static CHANGES: Local<u64> = Local::new(0);
 
 impl Membership {
-    /// Returns whether this database is one of several nodes. While it is upgraded it can be, as all tables are empty.
+    /// Returns whether this database is one of several nodes. During an upgrade it can be, as all tables are empty.
     pub fn is_of_several(&self) -> bool {
         let others = self.nodes.values().any(|&other| Some(other) != self.group);
         others || self.is_of_cluster || self.group.is_none()
@@ -65,7 +65,7 @@ impl Membership {
             (c"lock_timeout", c"1"),
             (c"citus.node_connection_timeout", c"1000"),
         ];
-        // The owner of a database chooses the search path there.
+        // The owner of a database there chooses the search path.
         let command = "SELECT pg_catalog.current_setting('pg_mint.own_shards', true)";
         let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
         let mut lists = BTreeMap::new();
@@ -75,8 +75,8 @@ impl Membership {
         lists
     }
 
-    /// Returns whether this is a node, or something shows that it was: a group, a session of the cluster, or an upgrade, during
-    /// which the tables are empty.
+    /// Returns whether this is a node, or something shows that it was: a group, a session of the cluster, or an
+    /// upgrade, during which the tables are empty.
     pub fn is_or_was_node(&self) -> bool {
         self.is_member() || self.is_of_cluster || self.group != Some(COORDINATOR)
     }
@@ -87,9 +87,9 @@ impl Membership {
     }
 }
 
-/// Returns what this database knows of its cluster; none where there is no Citus.
+/// Returns the state of this database's cluster; none if there is no Citus.
 pub fn known() -> Rc<Option<Membership>> {
-    // Nothing tells a session that its server was promoted.
+    // A session does not notice that its server was promoted.
     if recovery::is_in_progress() {
         return Rc::new(read());
     }
@@ -98,7 +98,7 @@ pub fn known() -> Rc<Option<Membership>> {
         loop {
             let before = CHANGES.get();
             let read = read();
-            // To open a table can tell of a change to what was read before it.
+            // Opening a table can reveal a change to the one that was read before it.
             if CHANGES.get() == before {
                 return read;
             }
@@ -145,8 +145,8 @@ pub fn init() {
     invalidation::on_relation(changed);
 }
 
-/// Forgets what was read, if a relation is one of the tables or can become one. Called with each that has changed, or with no oid
-/// when any can have.
+/// Forgets the contents, if a relation is one of the tables or can become one. Called with each relation that has
+/// changed, or with no oid if any can have.
 fn changed(relation: pg_sys::Oid) {
     let is_table = |tables: [pg_sys::Oid; 2]| tables.contains(&relation);
     if relation == pg_sys::InvalidOid || TABLES.get().is_none_or(is_table) {

@@ -5,8 +5,8 @@ use crate::pg::datum::text::Bytea;
 use crate::pg::error::OrReport;
 use pgrx::prelude::*;
 
-/// Returns the public id of an id: another positive number below 2^bits, which reveals nothing without the key. FF1 of
-/// NIST SP 800-38G. With another tweak, such as the name of the table, it is another number.
+/// Returns the public id of an id: another positive number below 2^bits, which reveals nothing without the key, by FF1
+/// of NIST SP 800-38G. With another tweak, such as the name of the table, it is another number.
 #[pg_extern(sql = false)]
 fn id_conceal(id: i64, key: Bytea<'_>, bits: i32, tweak: Bytea<'_>) -> i64 {
     concealer(key.0).conceal(id, bits, tweak.0).or_report()

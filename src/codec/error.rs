@@ -105,7 +105,7 @@ fn bytes_text(bytes: usize) -> String {
     }
 }
 
-/// Begins the error of an encoding that is none of those that are allowed.
+/// Begins the error of an encoding that is not allowed.
 #[cold]
 #[track_caller]
 pub fn bad_encoding(name: &[u8], is_allowed: fn(&Encoding) -> bool) -> Report {
@@ -123,9 +123,9 @@ pub fn bad_id(error: &EncodingError) -> Report {
     report(OUT_OF_RANGE, error.to_string())
 }
 
-/// Begins the error of a text that is not valid, such as a "base58 id". `again` says what is wrong with the text when it is
-/// decoded to UTF-8, so that a digit is named as a character, and not as bytes of the database's encoding. Of a text
-/// that is longer than what a message shows, only that is decoded.
+/// Begins the error of a text that is not valid, such as a "base58 id". `again` returns the error of the text when it
+/// is decoded to UTF-8, so that it names a digit as a character, and not as bytes of the database's encoding. If the
+/// text is longer than messages show, only the shown part is decoded.
 #[cold]
 #[track_caller]
 pub fn bad_text<E>(name: &str, text: &[u8], error: E, again: impl Fn(&[u8]) -> Option<E>) -> Report
@@ -144,9 +144,9 @@ where
         .hint_if(hint.map(str::to_owned))
 }
 
-/// What is wrong with a text, as PostgreSQL reports it.
+/// The fault of a text, as PostgreSQL reports it.
 pub trait Explained: std::fmt::Display {
-    /// Returns the SQLSTATE, and what to do about it.
+    /// Returns the SQLSTATE, and the HINT.
     fn code_and_hint(&self) -> (Code, Option<&'static str>);
 }
 

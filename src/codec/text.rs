@@ -1,4 +1,4 @@
-//! Ids and UUIDs as short text, and random ids that are nothing else.
+//! Ids and UUIDs as short text, and random ids that are only text.
 
 use crate::codec::error::{bad_encoding, bad_id, bad_text};
 use crate::pg::datum::text::{DecodedText, NewText, Text};

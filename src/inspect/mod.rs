@@ -1,4 +1,4 @@
-//! What an id of an unknown format can be.
+//! The formats that an unknown id can have.
 
 use crate::objectid::sql_type::ObjectIdValue;
 use crate::pg::datum::text::Text;
@@ -24,8 +24,8 @@ type Row = (
     f64,
 );
 
-/// Declares `id_inspect` of one type: one row for each format that the id can be, the most likely one first. `nodes` are
-/// those of the caller's snowflakes. Stable, because the likelihood depends on the clock.
+/// Declares `id_inspect` of one type: one row for each format that the id can have, the most likely one first. `nodes`
+/// are those of the caller's snowflakes. Stable, because the likelihood depends on the clock.
 macro_rules! id_inspect {
     ($function:ident, $type:ty, $id:ident => $input:expr) => {
         #[pg_extern(sql = false)]
@@ -57,7 +57,7 @@ id_inspect!(id_inspect_bigint, i64, id => Input::Number(id));
 id_inspect!(id_inspect_uuid, UuidValue, id => Input::Uuid(id.into()));
 id_inspect!(id_inspect_objectid, ObjectIdValue, id => Input::ObjectId(ObjectId(id.0)));
 
-/// Each reading looks for its node among these.
+/// The most nodes, as each reading looks for its own among them.
 const MOST_NODES: usize = 100_000;
 
 fn rows(id: &Input<'_>, nodes: &Array<'_, i32>) -> impl Iterator<Item = Row> + use<> {
@@ -95,7 +95,7 @@ fn row(reading: Reading) -> Row {
         reading.sequence,
         JsonB(parts.collect()),
         reading.canonical,
-        // More digits would say more than is known.
+        // More digits would claim more precision than there is.
         (reading.likelihood * 1_000.0).round() / 1_000.0,
     )
 }

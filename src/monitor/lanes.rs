@@ -45,7 +45,7 @@ fn lanes() -> TableIterator<
             "snowflake",
         ))
     };
-    // A lane that never waits.
+    // Returns a lane that never waits.
     let monotonic = |family, at: Micros, minted: Option<u64>| {
         let ahead = Some(interval(clock::ahead(at)));
         let minted = minted.map(u64::cast_signed);

@@ -1,4 +1,4 @@
-//! What an administrator watches: lanes, statistics and the health of the server.
+//! Views for an administrator: lanes, statistics and the health of the server.
 
 pub mod health;
 pub mod lanes;

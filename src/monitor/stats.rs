@@ -11,8 +11,8 @@ use crate::statistics::{Count, Family, never_less};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Returns the values of the view `mint.stats`, in its order: ids by family, waits by cause, counts, and what is in use of how
-/// much; how long calls have waited, by cause; and since when is counted.
+/// Returns the values of the view `mint.stats`, in its order: ids by family, waits by cause, counts, and usage beside
+/// its limits; how long calls have waited, by cause; and the time since when the statistics count.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn stat_values() -> TableIterator<
@@ -39,7 +39,7 @@ fn stat_values() -> TableIterator<
     ))
 }
 
-/// What the view shows, in its order.
+/// The counts of the view, in its order.
 const COUNTS: [Count; 13] = [
     Count::ClockStepsBack,
     Count::ClockStepsForward,
@@ -69,7 +69,7 @@ fn ids() -> [u64; 3] {
 
 /// Returns how many values of segments were drawn since the last reset.
 fn values_drawn() -> u64 {
-    // In this order, a segment that is filled or dropped in between makes it less, never more.
+    // In this order, a segment that is filled or dropped in between lowers the result, and never raises it.
     let taken = statistics::count(Count::ValuesTaken);
     let left = segments::left();
     taken.saturating_sub(left + statistics::count(Count::ValuesDropped))

@@ -1,4 +1,4 @@
-//! ObjectIDs with what the server provides: clock, shared memory, and this machine's name.
+//! ObjectIDs from the server's clock, shared memory, and the name of this machine.
 
 use crate::pg::backend::local::Local;
 use crate::pg::machine::{clock, host, random, server};
@@ -34,7 +34,7 @@ pub fn objectid() -> Option<ObjectId> {
     lane().objectid(clock::now_exactly())
 }
 
-/// Mints the same, if this process has attached the lane.
+/// Mints an ObjectID if this process has attached the lane; none after the end of its time.
 #[inline]
 pub fn next_objectid() -> Option<ObjectId> {
     LANE.attached()?.head.objectid(clock::now_exactly())

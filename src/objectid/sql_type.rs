@@ -67,8 +67,8 @@ fn objectid_from_bytea(bytes: &[u8]) -> ObjectIdValue {
 /// - **Overflow**: a counter that wraps around within a second, after 16 million, takes the next
 ///   second, ahead of the clock. Never a wait. An error (2200H) only after 2106-02-07, when the time
 ///   field ends.
-/// - **Clock steps back**: continues from the last id, however far. The same when a clock that had
-///   jumped forward is corrected; a restart begins at the clock again.
+/// - **Clock steps back**: continues from the last id, however far, also when a clock that had jumped forward is
+///   corrected; a restart begins at the clock again.
 /// - **Crash and restart**: new random bytes, a new start of the counter.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
@@ -84,8 +84,8 @@ quick!(
     () => generate::next_objectid().map(|id| id.0)
 );
 
-/// Makes an ObjectID of the second of another timestamp, to migrate old rows. It is unique by 64 random bits, and in no order
-/// with others of its second.
+/// Makes an ObjectID of the second of another timestamp, to migrate old rows. It is unique by 64 random bits, and in no
+/// order with others of its second.
 #[pg_extern(sql = false)]
 fn objectid_at(at: TimestampWithTimeZone) -> ObjectIdValue {
     let id = ObjectId::at(timestamp::to_micros(at), random::bits()).unwrap_or_else(|| {
@@ -99,9 +99,9 @@ fn objectid_at(at: TimestampWithTimeZone) -> ObjectIdValue {
     id.into()
 }
 
-/// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the
-/// process id, 3 of a counter. It reveals machine and process. It is minted from the lane of `objectid()` and unique
-/// as that one, but ordered from second to second only: the process comes before the counter.
+/// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the process id, 3 of
+/// a counter. It reveals machine and process. It is from the lane of `objectid()` and as unique, but ordered from
+/// second to second only: the process comes before the counter.
 #[pg_extern(sql = false)]
 fn objectid_legacy() -> ObjectIdValue {
     let id = generate::objectid_legacy().unwrap_or_else(|| end_of_time().raise());
@@ -134,13 +134,13 @@ fn objectid_counter(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).counter().cast_signed()
 }
 
-/// Returns the machine of a legacy ObjectID, 0 to 16777215; of others a random number.
+/// Returns the machine of a legacy ObjectID, 0 to 16777215; a random number for others.
 #[pg_extern(sql = false)]
 fn objectid_legacy_machine(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).legacy_machine().cast_signed()
 }
 
-/// Returns the lower 16 bits of a legacy ObjectID's process id; of others a random number.
+/// Returns the lower 16 bits of a legacy ObjectID's process id; a random number for others.
 #[pg_extern(sql = false)]
 fn objectid_legacy_pid(id: ObjectIdValue) -> i32 {
     i32::from(ObjectId(id.0).legacy_pid())

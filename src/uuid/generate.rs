@@ -23,8 +23,8 @@ use pgrx::prelude::*;
 /// - **Ordered** by its time, strictly increasing in the order of minting, over all sessions. The
 ///   type sorts by bytes, which does not follow the time: use `uuid_v6()` or `uuid_v7()` for that.
 /// - **Overflow**: more than one per 100 ns run ahead of the clock. Never an error, never a wait.
-/// - **Clock steps back**: continues from the last id, however far. The same when a clock that had
-///   jumped forward is corrected; a restart begins at the clock again.
+/// - **Clock steps back**: continues from the last id, however far, also when a clock that had jumped forward is
+///   corrected; a restart begins at the clock again.
 /// - **Crash and restart**: a new clock sequence, and a new random node.
 /// - **Standby**: mints, with a node and a clock sequence of its own.
 /// - **Read-only transaction**, **Parallel query**: mints.
@@ -61,13 +61,13 @@ quick!(
     () => lanes::next_v7().map(version::Uuid::into_bytes)
 );
 
-/// Mints a UUID of version 7 whose row is of a partition by hash: one of `modulus`, that of `remainder`.
+/// Mints a UUID of version 7 whose row belongs to a partition by hash: that of `modulus` and `remainder`.
 ///
-/// All else as `uuid_v7()`, of the same lane. Only the random bits are drawn until they fit, so the lane loses nothing; a fitting id
-/// has the randomness of one of so many ids: 62 bits less the logarithm of the modulus.
+/// The rest is as in `uuid_v7()`, from the same lane. Only the random bits are drawn until they fit, so the lane loses
+/// nothing; a fitting id has the randomness of one of so many ids: 62 bits less the logarithm of the modulus.
 #[pg_extern(sql = false)]
 fn uuid_v7_in(modulus: Option<i32>, remainder: Option<i32>) -> UuidValue {
-    /// How many draws there are before the next check for interrupts.
+    /// The number of draws before the next check for interrupts.
     const DRAWS: u32 = 4_096;
     let (modulus, remainder) = (
         required(modulus, "modulus"),
@@ -88,22 +88,22 @@ fn uuid_v7_in(modulus: Option<i32>, remainder: Option<i32>) -> UuidValue {
 
 /// Mints a UUID of version 7 and returns it as a ULID: 26 characters, of which 10 are time.
 ///
-/// - **Unique**, **Ordered**, and all else as `uuid_v7()`, of the same lane. So ULIDs ascend over all sessions, within a
-///   millisecond too, and never run out within one.
-/// - 62 bits are random; 12 are the part of the millisecond, and 6 say that it is of version 7.
+/// - **Unique**, **Ordered**, and the rest: as in `uuid_v7()`, from the same lane. So ULIDs ascend over all sessions,
+///   within a millisecond too, and never run out within one.
+/// - 62 bits are random; 12 are the part of the millisecond, and 6 mark version 7.
 #[pg_extern(sql = false)]
 fn ulid() -> NewText {
     NewText::new(&ulid_text::to_text(&lanes::v7()))
 }
 
 /// Makes a UUID of version 7 for another timestamp, to migrate old rows. It sorts by that timestamp, to the
-/// microsecond; unique by its 62 random bits; in no order with others of its microsecond.
+/// microsecond. It is unique by its 62 random bits, and in no order with others of its microsecond.
 #[pg_extern(sql = false)]
 fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
     v7_at(at).into()
 }
 
-/// Makes the same as a ULID.
+/// Makes a ULID for another timestamp.
 #[pg_extern(sql = false)]
 fn ulid_at(at: TimestampWithTimeZone) -> NewText {
     NewText::new(&ulid_text::to_text(&v7_at(at)))
@@ -211,7 +211,7 @@ fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v3_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
 
-/// Returns the UUID of a name, version 5: SHA-1; else as `uuid_v3()`.
+/// Returns the UUID of a name, version 5: SHA-1; otherwise like `uuid_v3()`.
 #[pg_extern(sql = false)]
 fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()

@@ -1,5 +1,5 @@
-//! UUIDs with what the server provides: clock, shared memory, randomness and settings.
-//! They work in recovery too: standbys draw nodes, clock sequences and random bytes of their own.
+//! UUIDs from the server's clock, shared memory, random bits and settings. They work in recovery too: standbys draw
+//! nodes, clock sequences and random bytes of their own.
 
 use crate::pg::machine::{clock, random};
 use crate::pg::shmem::rendezvous::Stamp;
@@ -52,7 +52,7 @@ pub fn v7() -> Uuid {
     lanes().v7(clock::now_exactly(), random::bits())
 }
 
-/// Mints the same, if this process has done so before.
+/// Mints version 7, if this process has done so before.
 #[inline]
 pub fn next_v7() -> Option<Uuid> {
     let lanes = LANES.attached()?.head;

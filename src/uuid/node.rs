@@ -45,7 +45,7 @@ impl ParsedGuc for Choice {
     }
 }
 
-/// Returns the node that the setting asks for; none for the one drawn at the start of the server.
+/// Returns the node that the setting chooses; none for the one drawn at the start of the server.
 #[inline]
 pub fn node() -> Option<[u8; 6]> {
     match CHOICE.get() {

@@ -63,8 +63,7 @@ pub struct Shared {
     memory: &'static Memory<Head, Lane>,
     /// The state that detects steps of the clock.
     pub anchor: &'static ClockAnchor,
-    /// The number of times that a lane was started above an id. Ids that were taken before, and not issued, are
-    /// dropped.
+    /// The number of times that a lane was started above an id. Ids that were taken before it rose are dropped.
     pub start_generation: &'static AtomicU64,
     table: LaneTable<'static>,
 }
