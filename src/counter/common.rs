@@ -1,4 +1,4 @@
-//! What the SQL functions of all counters share: sequences that they create, counts that they check, and ranges as rows.
+//! Functions for all counters: creating a sequence, checking a count, and ranges as rows.
 
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
@@ -19,7 +19,7 @@ pub fn create_quoted(quoted: &str, clauses: &str) -> Regclass {
     Regclass(sequence)
 }
 
-/// Checks a count of values in a row: one call must not use up what others need.
+/// Checks a count of values in a row: one call must not use up the values that others need.
 #[track_caller]
 pub fn check_count(count: i64) -> u64 {
     check_range("count", count, 1..=i64::from(i32::MAX));

@@ -33,7 +33,7 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
     let name = sequence.name();
     let code = Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
     if count == 1 {
-        // As nextval.
+        // The error is that of nextval.
         report(
             code,
             format!("reached {end} value of sequence \"{name}\" ({bound})"),

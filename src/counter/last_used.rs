@@ -1,4 +1,4 @@
-//! Per-session entries of relations, with that of the last call at hand.
+//! Per-session entries of relations, of which the last call's is at hand.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ pub struct LastUsed<T: 'static> {
     all: RefCell<BTreeMap<u32, &'static T>>,
 }
 
-// SAFETY: as of `Local`.
+// SAFETY: as for `Local`.
 unsafe impl<T> Sync for LastUsed<T> {}
 
 impl<T> LastUsed<T> {
-    /// Returns no entries; `nothing` stands for a missing one.
+    /// Returns an empty list of entries; `nothing` stands for a missing one.
     pub const fn new(nothing: &'static T) -> Self {
         Self {
             nothing,

@@ -1,4 +1,4 @@
-//! How many rows a function returns, for the planner.
+//! The number of rows that a function returns, for the planner.
 
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::Text;

@@ -4,10 +4,10 @@ use crate::pg::shmem::size_setting::SizeSetting;
 use mint_core::counter::section::MOST_SECTIONS;
 use pgrx::GucFlags;
 
-/// How many sequences have their segments in shared memory.
+/// The number of sequences that have their segments in shared memory.
 pub static MAX_SEGMENTS: SizeSetting =
     SizeSetting::new(c"pg_mint.max_segments", c"pg_mint segments", 1_024);
-/// How many sections of user sequences have their ceiling in shared memory.
+/// The number of sections of user sequences that have their ceiling in shared memory.
 pub static MAX_SECTIONS: SizeSetting =
     SizeSetting::new(c"pg_mint.max_sections", c"pg_mint sections", 4_096);
 /// The memory for users in kB.

@@ -1,8 +1,8 @@
 //! A set-associative table of slots in shared memory, each of a sequence: lookup, and eviction when all are taken.
 //!
-//! A sequence has its slot in one set. In a full set the database with the most slots loses one, and in that the role with the
-//! most: the one that was filled longest ago. So a database or a role that uses many slots takes them from itself: another one
-//! loses none to it while it has no more slots in the set than those that fill it have on average.
+//! A sequence has its slot in one set. In a full set the database with the most slots loses one, and in that the role
+//! with the most: the one that was filled longest ago. So a database or a role that uses many slots takes them from
+//! itself: another one loses none to it while it has no more slots in the set than the average of those that fill it.
 
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 /// Slots of a set.
 const WAYS: usize = 64;
 
-/// Identifies a sequence: one that was altered, recreated, or is of another incarnation of its database has another
-/// key.
+/// The identity of a sequence: one that was altered, recreated, or is of another incarnation of its database has
+/// another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotKey {
     database: u32,
@@ -143,8 +143,8 @@ pub fn earlier<S: Tagged>(set: &[S], key: SlotKey) -> impl Iterator<Item = &S> {
     })
 }
 
-/// Returns the slot of the same page in another incarnation of the database: before that was altered, or of a dropped
-/// one with the same oid.
+/// Returns the slot of the same page in another incarnation of the database: before the database was altered, or in a
+/// dropped one with the same oid.
 pub fn other_incarnation<S: Tagged>(set: &[S], key: SlotKey) -> Option<&S> {
     let incarnation = |slot: &&S| slot.tag().incarnation.load(Ordering::Relaxed);
     set.iter().find(|slot| {
@@ -166,7 +166,7 @@ pub fn vacate<S: Tagged>(set: &[S], database: u32, role: u32) -> Option<&S> {
     free.into_iter().min_by_key(|slot| slot.tag().used())
 }
 
-/// Returns those of `free` that are of the group with the most slots in the set: of `own`, if none has more.
+/// Returns those of `free` that belong to the group with the most slots in the set: to `own`, if none has more.
 fn of_fullest<'a, S, G: PartialEq>(
     set: &[S],
     mut free: Vec<&'a S>,
@@ -187,7 +187,7 @@ fn of_fullest<'a, S, G: PartialEq>(
     free
 }
 
-/// Counts the owners of slots. In shared memory, zeroed at first.
+/// The number of owners of slots so far, in shared memory that is zeroed at first.
 #[repr(C, align(64))]
 pub struct Owners(AtomicU32);
 

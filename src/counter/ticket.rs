@@ -13,9 +13,9 @@ use mint_core::counter::sequence::first_of_series;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
 
-/// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
-/// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are. It is
-/// drawn from in steps of `step`, its CACHE, or in steps that adapt to the load.
+/// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and so on
+/// above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so that the definition shows whose tickets they are. Its
+/// values are taken in steps of `step`, its CACHE, or in steps that adapt to the load.
 #[pg_extern(sql = false)]
 fn ticket_create(
     name: Option<DecodedText>,
@@ -48,7 +48,7 @@ fn ticket_create(
     )
 }
 
-/// Returns `above` as a bigint. It is taken as numeric, which ids of an unsigned column are when written as numbers.
+/// Returns `above` as a bigint. It is taken as numeric, the type of a number that is an id of an unsigned column.
 fn bigint(above: AnyNumeric) -> i64 {
     i64::try_from(above).unwrap_or_else(|_| {
         report(
@@ -94,7 +94,7 @@ fn first_ticket(server: i32, servers: i32, above: i64, max: i64) -> i64 {
 
 /// Returns the next ticket of a sequence.
 ///
-/// - **Unique** among all servers whose tickets were made with the same number of servers; else as
+/// - **Unique** among all servers whose tickets were made with the same number of servers; otherwise like
 ///   `segment_next`.
 /// - **Ordered**, **Overflow**, **Crash and restart**, **Standby**, **Read-only transaction**, **Parallel
 ///   query**: as `segment_next`. Tickets of different servers are in no order.
@@ -129,8 +129,8 @@ fn ticket_current(ticket: Regclass) -> Option<i64> {
     draw::current(ticket.0)
 }
 
-/// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
-/// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
+/// Changes the number of servers, or the number of this server: the new series begins above `above`, which must be the
+/// same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(sql = false)]
 fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
     demand_owner(ticket.0);
@@ -165,7 +165,7 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
     start
 }
 
-/// Raises the server's own error unless the caller owns the tickets: before the lock, which blocks other sessions.
+/// Raises the server's own error unless the caller owns the tickets: before a lock that would block other sessions.
 fn demand_owner(ticket: pg_sys::Oid) {
     let owner = relation::owner(ticket).unwrap_or_else(|| sql::missing(ticket));
     let name = relation::name(ticket).unwrap_or_default();

@@ -90,7 +90,7 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
     if recovery::is_in_progress() {
-        // Users are in the memory of the primary. The ceiling of the section came with the log.
+        // Users are in the memory of the primary, but the ceiling of the section came with the log.
         let (sequence, _) = section(family, id, any_of);
         return sections::beyond_all(*sequence);
     }
@@ -113,7 +113,7 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
 pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
     recovery::refuse(&IN_RECOVERY);
     demand(family, pg_sys::ACL_INSERT);
-    // In the order of locks, not of users: so two sessions that lock several of them cannot deadlock.
+    // In the order of locks, not of users, so that two sessions that lock several of them cannot deadlock.
     let mut keys: Vec<u32> = ids.iter().map(|&id| (hash(id) >> 32) as u32).collect();
     keys.sort_unstable();
     keys.dedup();

@@ -1,6 +1,6 @@
 //! Families of user sequences: tables without rows, whose columns are identities. The sequence of each is a section.
 //!
-//! So a family is created, renamed, dropped, dumped and restored as any table, its sequences with it.
+//! So a family is created, renamed, dropped, dumped and restored like any table, with its sequences.
 
 use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::charset;
@@ -20,7 +20,7 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     let sections = relation::owned_sequences(family);
     let column = |number| relation::column(family, number);
     let further = column(sections.len() + 1);
-    // Over other sections users would be spread differently, and get their numbers again.
+    // Other sections would spread users differently, and give them their numbers again.
     let is_whole = is_made_with(family, sections.len())
         && (0..sections.len()).all(|section| column(section + 1) == Some(section_name(section)))
         && further.is_none_or(|name| name.starts_with("........pg.dropped."));
@@ -35,7 +35,7 @@ fn is_made_with(table: pg_sys::Oid, sections: usize) -> bool {
     relation::has_constraint(table, &charset::c_string(&constraint_name(sections)))
 }
 
-/// Raises the error of a table that is no family, or was altered since.
+/// Raises the error of a table that is not a family, or was altered since.
 #[cold]
 #[track_caller]
 fn refuse(table: pg_sys::Oid, name: &str, sections: usize) -> ! {

@@ -54,7 +54,7 @@ fn user_sequence_create(
 /// Drops a family, which only its owner can.
 #[pg_extern(sql = false)]
 fn user_sequence_drop(family: Regclass) {
-    // Another table must not be dropped by mistake.
+    // Never drop another table by mistake.
     look_up(family.0);
     sql::run(&format!("DROP TABLE {}", sql::exact_name_of(family.0)));
     if relation::kind(family.0).is_some() {
@@ -78,7 +78,7 @@ fn user_sequence_next(family: Regclass, uid: i64) -> i64 {
     draw::next(family.0, uid, 1)
 }
 
-/// Returns the next `count` numbers of a user in a row: the first, the last, and the step, which is 1; else as
+/// Returns the next `count` numbers of a user in a row: the first, the last, and the step, which is 1; otherwise like
 /// `user_sequence_next`.
 #[pg_extern(sql = false)]
 fn user_sequence_next_range(
@@ -103,17 +103,17 @@ fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     draw::current(family.0, uid)
 }
 
-/// Returns the next number of a user, which becomes visible in the order of numbers: waits for transactions that drew
-/// a number for the user before and have not ended. A client that polls for rows above the last number that it saw
-/// misses none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and
-/// makes the number void. Else as `user_sequence_next`.
+/// Returns the next number of a user, which becomes visible in the order of numbers: waits for transactions that drew a
+/// number for the user before and have not ended. A client that polls for rows above the last number that it saw misses
+/// none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and makes
+/// the number void. Otherwise it is like `user_sequence_next`.
 #[pg_extern(sql = false)]
 fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
     draw::lock(family.0, &[uid]);
     draw::next(family.0, uid, 1)
 }
 
-/// Returns the next number of each of many users, whose locks it takes in one order: so two such calls cannot deadlock.
+/// Returns the next number of each of many users, whose locks it takes in one order: two such calls cannot deadlock.
 /// The numbers are in the order of the users; a user that is named twice gets two.
 #[pg_extern(sql = false)]
 fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> Vec<i64> {

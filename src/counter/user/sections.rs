@@ -39,8 +39,8 @@ fn memory() -> &'static Memory<Owners, SectionSlot> {
 /// A section in shared memory.
 ///
 /// - `section`: atomic, by the core's protocol.
-/// - `tag`: changed and read under the idea's lock; its time is that of the last raise.
-/// - `pins`: how many sessions are raising the section. Meanwhile the slot is not given to another one.
+/// - `tag`: changed and read under the memory's lock; its time is that of the last raise.
+/// - `pins`: the number of sessions that are raising the section. Meanwhile the slot is not given to another one.
 #[repr(C)]
 pub struct SectionSlot {
     section: Section,
@@ -73,9 +73,9 @@ impl SectionRef {
     }
 }
 
-/// Records that an entry of a section was evicted. If the slot has gone to another section, that can skip numbers.
+/// Records that an entry of a section was evicted. If the slot is another section's by now, that can skip numbers.
 pub fn evicted(entry: Evicted) {
-    // Mapped with the users.
+    // These were mapped with the users.
     statistics::add(Count::UserEvictions, 1);
     if let Some(slot) = memory().slots.get(entry.section()) {
         slot.section.evict(entry);
@@ -178,7 +178,7 @@ fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
     let mut page = SectionPage { sequence };
     loop {
         let found = slot_for(SlotKey::new(page.sequence.identity()));
-        // Read once there is a slot: from then on sessions raise the page by this slot only, and attach first.
+        // The page is read once there is a slot: from then on sessions raise it by this slot only, and attach first.
         let value = page.sequence.row().last_value;
         let is_current = pinned(found, |slot| {
             let bounds = &slot.section.bounds;
@@ -191,7 +191,7 @@ fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
     }
 }
 
-/// Returns the slot of a section, or gives it one, if need be that of another section.
+/// Returns the slot of a section; gives it one if it has none, if necessary that of another section.
 fn slot_for(key: SlotKey) -> SectionRef {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
@@ -250,7 +250,7 @@ pub struct SectionRow {
     pub section: i32,
     pub floor: i64,
     pub ceiling: i64,
-    /// How many users the section's place in shared memory has.
+    /// The number of users in the section's place in shared memory.
     pub users: u64,
     /// When the ceiling was raised last, in microseconds since 1970.
     pub used: Micros,
@@ -300,9 +300,9 @@ impl SectionSlot {
         u64::from(memory.head.next()) << 16 | index as u64
     }
 
-    /// Takes the slot from a section that has another one now: a session without the invalidation, as in a long
+    /// Takes the slot from a section that has another slot now: a session without the invalidation, as in a long
     /// statement, would issue lower numbers than others do. No session is raising the section, as that takes a lock on
-    /// the sequence, and so did altering it. The caller holds the lock.
+    /// the sequence, as altering it did. The caller holds the lock.
     fn retire(&self) {
         self.section.reassign(self.new_owner(), || true);
         self.tag.clear();

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 /// - `buckets`: the most buckets. Written before another session sees it.
 /// - `parts`: handles of the segments of all parts but the first; 0 until a part is made. Written under the lock.
 /// - `refused`: the size of the next part, if there was no memory for it; else 0. Written under the lock.
-/// - `pause`: the time by the clock since boot until which that is not tried again.
+/// - `pause`: the time by the clock since boot until which no session tries again.
 #[repr(C, align(4096))]
 struct UsersHead {
     table: TableHead,
@@ -50,7 +50,7 @@ fn first_part() -> usize {
 }
 
 fn prepare(head: &UsersHead, first: &[Bucket]) {
-    // Each part is as large as all before it. A first part for which there was too little memory stays the only one.
+    // Each part is as large as all before it. A first part that is smaller, for want of memory, stays alone.
     let is_whole = first.len() == first_part();
     let most = if is_whole {
         most_buckets()
@@ -117,13 +117,13 @@ pub fn used() -> (u64, u64) {
     UserTable::<'_, 511>::new(&TableHead::default(), buckets).used()
 }
 
-/// Returns whether the table can grow: there was memory when it last tried to, or that was a minute ago.
+/// Returns whether the table can grow: there was memory at the last try, or that was a minute ago.
 pub fn may_grow() -> bool {
     clock::up() >= USERS.memory().head.pause.load(Ordering::Relaxed)
 }
 
-/// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.
-/// Returns whether the table can have grown. Without memory the table stays as it is, and the next try is a minute later.
+/// Doubles the buckets in use. No session waits for that: while one does it, others use the table as it is. Returns
+/// whether the table can have grown. Without memory the table stays as it is, and the next try is a minute later.
 #[cold]
 pub fn grow() -> bool {
     const PAUSE: Micros = 60_000_000;
@@ -186,7 +186,7 @@ fn describe() -> String {
     format!("{allocated} kB of the {most} kB for users of user sequences could be allocated")
 }
 
-/// Says how much memory users have, if there is no memory for more of them.
+/// Returns a text with the memory of users, if there is no memory for more of them.
 pub fn shortage() -> Option<String> {
     let refused = USERS.made()?.head.refused.load(Ordering::Relaxed);
     let is_over = has_room_for(refused as usize * 2) == Some(true);
