@@ -56,8 +56,8 @@ pub fn last(oid: pg_sys::Oid, function: &str) -> i64 {
     })
 }
 
-/// Returns the value that any session drew last from the segments of a sequence, if the role may read it. Without segments,
-/// as after a restart and during recovery, the last value that was taken from it; none before the first.
+/// Returns the value that any session drew last from the segments of a sequence, if the role may read it; none before
+/// the first. Without segments, as after a restart and during recovery, the last value that was taken.
 pub fn current(oid: pg_sys::Oid) -> Option<i64> {
     let privileges = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
     let sequence = open_with(oid, Lock::Read, privileges);
@@ -123,7 +123,7 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
     }
 }
 
-/// Turns to the next segment, which is taken now if no other session has done so.
+/// Switches to the next segment, which is taken now if no other session has done so.
 fn switch_segment(segments: Segments, sequence: pg_sys::Oid) {
     let Segments { slot, owner } = segments;
     match slot.segment.switch(owner, sequence::flush) {

@@ -29,7 +29,7 @@ fn segment_next(sequence: Regclass) -> i64 {
 }
 
 /// Returns the next `count` values of a sequence in a row: the first, the last, and the step from one to the next,
-/// which is the sequence's increment. Else as `segment_next`.
+/// which is the sequence's increment; otherwise like `segment_next`.
 #[pg_extern(sql = false)]
 fn segment_next_range(
     sequence: Regclass,
@@ -53,8 +53,8 @@ fn segment_current(sequence: Regclass) -> Option<i64> {
     draw::current(sequence.0)
 }
 
-/// Sets a sequence to a value, which counts as issued if it `is_called`, and returns it: `setval` that drops the segments
-/// at once. After `setval` itself, the first draw of the next statement drops them.
+/// Sets a sequence to a value, which counts as issued if it `is_called`, and returns it, like a `setval` that also
+/// drops the segments. After `setval` itself, the first draw of the next statement drops them.
 #[pg_extern(sql = false)]
 fn segment_set(sequence: Regclass, value: i64, is_called: bool) -> i64 {
     refill::set(sequence.0, value, is_called);
@@ -64,8 +64,8 @@ fn segment_set(sequence: Regclass, value: i64, is_called: bool) -> i64 {
 /// The longest step.
 const LONGEST: i64 = 1_000_000;
 
-/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE: 1 is one that adapts to the load.
-/// It starts at `start`, or at 1.
+/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE: 1 stands for a step that
+/// adapts to the load. It starts at `start`, or at 1.
 ///
 /// With `source`, a foreign server, its segments are taken from the sequence of the same name there, or from
 /// `source_sequence`: many servers draw from one. During an outage of the source it continues until two segments are
@@ -122,8 +122,8 @@ pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     )
 }
 
-/// Takes the next segment of another server, which calls it: up to `count` values, from the page. `taken` is the end of the
-/// values that it took before; none at first. A sequence that stands before that is refused, as it was set back.
+/// Takes the next segment of another server, which calls this: up to `count` values, from the page. `taken` is the end
+/// of the values that it took before; none at first. A sequence that stands before that was set back: refused.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn segment_request(

@@ -1,5 +1,5 @@
-//! Leaf's table `leaf_alloc`, as a view of the sequences that were created through it. Their comments say so: a dump
-//! keeps them.
+//! Leaf's table `leaf_alloc`, as a view of the sequences that were created through it. Their comments mark them, which
+//! a dump keeps.
 
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::{privilege, relation, sql};
@@ -14,7 +14,7 @@ use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, WhoAllocated, pg_sys};
 
 /// Creates the sequence of a row that is inserted into the view, and refuses to change a row. Declared by hand, as a
-/// function that pgrx declares a trigger panics where it is called as an ordinary function.
+/// function that pgrx declares a trigger panics when it is called as an ordinary function.
 #[pg_extern(sql = false)]
 fn leaf_alloc_change(call: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: the call is the server's, as it came; all that it points to outlives the call of the function.
@@ -29,7 +29,7 @@ fn leaf_alloc_change(call: pg_sys::FunctionCallInfo) -> Internal {
         refuse_change(&old, trigger.new().as_ref());
     }
     let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
-    // A trigger returns no row as a pointer that is null, and no NULL.
+    // A trigger returns a null pointer, not NULL, for no row.
     Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))
 }
 
@@ -93,8 +93,8 @@ fn check_tag(tag: &str) {
     }
 }
 
-/// Returns the next value of a sequence; none if the role may not read it, or another session has locked it: a view of all
-/// sequences must not wait for one that any role alters or drops.
+/// Returns the next value of a sequence; none if the role may not read it, or another session has locked it: a view of
+/// all sequences must not wait for one that any role alters or drops.
 #[pg_extern(sql = false)]
 fn leaf_max_id(sequence: Regclass) -> Option<i64> {
     if !privilege::any(sequence.0, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE) {
@@ -106,7 +106,7 @@ fn leaf_max_id(sequence: Regclass) -> Option<i64> {
     Some(row.last_value + if has_next { rules.increment } else { 0 })
 }
 
-/// Refuses to change a row of the view: says by which command its sequence is changed.
+/// Refuses to change a row of the view, with the command that changes its sequence.
 fn refuse_change<R: WhoAllocated>(old: &PgHeapTuple<'_, R>, new: Option<&PgHeapTuple<'_, R>>) -> ! {
     let number = |row: &PgHeapTuple<'_, R>, name| row.get_by_name::<i64>(name).ok().flatten();
     let step = |row: &PgHeapTuple<'_, R>| row.get_by_name::<i32>("step").ok().flatten();

@@ -1,8 +1,7 @@
 //! Taking values from a sequence's page, for its segments or past them, and setting it.
 //!
-//! Values are taken under the page's lock, as `nextval` takes them. So both can be used on one sequence.
-//! The next segment is put into shared memory under the same lock: one at a time, and an error releases the
-//! lock.
+//! Values are taken under the page's lock, as `nextval` takes them, so both can be used on one sequence. The next
+//! segment is put into shared memory under the same lock: one at a time, and an error releases the lock.
 
 use crate::counter::exhausted::{self, IN_RECOVERY};
 use crate::counter::segment::session::{attach, open, open_for};
@@ -22,10 +21,10 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-/// What was taken from the page of a sequence.
+/// The result of taking values from the page of a sequence.
 struct Taken {
     values: Option<Values>,
-    /// The segments of the sequence, and where it stands now.
+    /// The segments of the sequence, and its state now.
     segments: Segments,
     state: SequenceState,
     /// The position in the log that makes this durable once flushed.
@@ -70,7 +69,8 @@ fn take_from_page(
     }
 }
 
-/// Returns the values once they are durable. Raises the error of a sequence that has no `count` values left if there are none.
+/// Returns the values once they are durable. If there are none, raises the error of a sequence without `count` in a
+/// row.
 fn durable(sequence: &Sequence, rules: &Rules, taken: &Taken, count: u64) -> Values {
     let Some(values) = taken.values else {
         exhausted::refuse(sequence, rules, count)
@@ -88,8 +88,8 @@ pub fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
-/// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is
-/// none, and does not hasten the flush of the log, as the caller flushes it at once.
+/// Takes the next segment from the page, unless another session has done so. If `needed`, raises an error when there is
+/// none, and does not hasten the flush of the log, which the caller does itself.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
     let segments = attach(oid, &sequence);
@@ -126,7 +126,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
 }
 
-/// Takes values in a row from the page itself, as the segments have fewer.
+/// Takes values in a row from the page itself, as the segments have too few.
 pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
@@ -143,9 +143,9 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
 
 /// Takes up to `count` values for another server, which has taken values up to `end` before. Returns them, and whether
 /// the sequence begins again at its end.
-///
-/// Raises an error for every server while the sequence stands before the furthest `end` that any of them has told: it
-/// was set back, and would issue values again. Always from the page, so that the values of each server follow those
+/// Raises an error for every server while the sequence stands before the furthest `end` that any of them has reported:
+/// it was set back, and would issue values again. The values always come from the page, so that those of each server
+/// follow those that it took before.
 /// that it took before.
 pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Values, bool) {
     let mut sequence = open(oid);
@@ -194,16 +194,16 @@ pub fn set(oid: pg_sys::Oid, value: i64, is_called: bool) {
     let (rules, _) = sequence.definition();
     source::refuse_change("set", oid, &sequence, &rules);
     let key = SlotKey::new(sequence.identity());
-    // By the server's own function, so that this session also drops the values that nextval has cached.
+    // The server's own function also drops the values that nextval has cached in this session.
     sql::set_sequence(oid, value, is_called);
     slots::drop_segments(key);
 }
 
-/// The percentage of a sequence that was drawn from which on each further percent is warned of.
+/// The percentage of drawn values from which on each further percent is warned of.
 const NEARLY_ALL: u32 = 90;
 
-/// Warns once at each percent of the last tenth, and once more when the page has no values left, so that what is in the
-/// segments is all that can still be drawn.
+/// Warns once at each percent of the last tenth, and once more when the page has no values left, so that only those in
+/// the segments can still be drawn.
 fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
     if rules.cycle {
         return;

@@ -4,7 +4,7 @@ use crate::pg::machine::clock;
 use mint_core::Micros;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// 0 when there is none. Otherwise what became of it, and since when, in milliseconds since boot: the lower 30 bits of them.
+/// The [`Fate`] of the request, and since when: the lower 30 bits of milliseconds since boot. 0 when there is none.
 #[repr(transparent)]
 pub struct Request(AtomicU32);
 
@@ -15,10 +15,10 @@ fn now() -> u32 {
     ((clock::up() / MILLISECOND) as u32) << 2
 }
 
-/// What became of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// A background worker is about it.
+    /// A background worker serves it.
     Running = 1,
     Failed,
     /// No worker was free.
@@ -26,29 +26,29 @@ pub enum Fate {
 }
 
 impl Request {
-    /// Records what became of it.
+    /// Records the fate of the request.
     pub fn set(&self, fate: Fate) {
         self.0.store(now() | fate as u32, Ordering::Release);
     }
 
-    /// Ends it, as the segment is there or the worker is gone.
+    /// Ends the request, as the segment is there or the worker is gone.
     pub fn end(&self) {
         self.0.store(0, Ordering::Release);
     }
 
-    /// Returns whether it is so, and not for longer than `span`.
+    /// Returns whether the request has this fate, and not for longer than `span`.
     pub fn is(&self, fate: Fate, span: Micros) -> bool {
         let state = self.0.load(Ordering::Acquire);
         let since = now().wrapping_sub(state & !3) >> 2;
         state & 3 == fate as u32 && Micros::from(since) <= span / MILLISECOND
     }
 
-    /// Returns whether a worker is about it. One that was killed, or never started, is not waited for for ever.
+    /// Returns whether a worker serves the request. A worker that was killed, or never started, counts for ten seconds.
     pub fn is_running(&self) -> bool {
         self.is(Fate::Running, 10_000_000)
     }
 
-    /// Returns whether nobody is to ask who still has values.
+    /// Returns whether a session that still has values should not ask now.
     pub fn rests(&self) -> bool {
         self.is_running() || self.is(Fate::Failed, 5_000_000) || self.is(Fate::PutOff, 1_000_000)
     }

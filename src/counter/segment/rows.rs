@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct SegmentRow {
     pub sequence: pg_sys::Oid,
     pub look: SegmentState,
-    /// The last value that was taken, also before the server started if this one still had no segment.
+    /// The last value that was taken, even before the server started if it has no segment since.
     pub end: Option<i64>,
     /// When a segment was taken last, in microseconds since 1970.
     pub used: Micros,
@@ -26,8 +26,8 @@ pub fn may_see(sequence: pg_sys::Oid) -> bool {
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
 }
 
-/// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
-/// last value that was taken from another server; only those that the role may see.
+/// Returns the sequences of this database that were drawn from since the server started, and those with an entry in
+/// `ends`, the last values that were taken from other servers; only those that the role may see.
 pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
     let row = |state: SlotState| SegmentRow {
         sequence: state.sequence.into(),

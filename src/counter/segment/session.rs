@@ -139,8 +139,8 @@ fn known_segments(sequence: pg_sys::Oid) -> Option<Segments> {
     known.segments.get()
 }
 
-/// Checks at the first draw of a statement whether a session has set the sequence to another value, also while a session
-/// alters the sequence: it can have been set before. Nobody sets one that is being dropped.
+/// Checks at the first draw of a statement whether a session has set the sequence to another value, even while a
+/// session alters it: it can have been set before that. Nobody sets one that is being dropped.
 fn check_page(oid: pg_sys::Oid) {
     let Some(sequence) = Sequence::open_to_look(oid) else {
         return;
@@ -175,7 +175,7 @@ pub fn open_with(oid: pg_sys::Oid, lock: Lock, privileges: u32) -> Sequence {
     let Some(sequence) = Sequence::open(oid, lock) else {
         sql::missing(oid)
     };
-    // They can have been revoked while this session waited for the lock.
+    // The privileges can have been revoked while this session waited for the lock.
     demand(&sequence.name());
     sequence
 }
@@ -208,10 +208,10 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
     segments
 }
 
-/// Raises an error if Citus has given this server another range of a sequence whose values are those of one of several servers: they
-/// would be another one's.
+/// Raises an error if Citus has given this server another range of a sequence that has the values of one of several
+/// servers: the values would be another server's.
 fn refuse_moved(sequence: &Sequence) {
-    /// How many values Citus gives to each worker, from one above a multiple of them.
+    /// The number of values that Citus gives to each worker, from one above a multiple of it.
     const SHARE: i64 = 1 << 48;
     let (rules, _) = sequence.definition();
     let is_moved = rules.min > SHARE && rules.min % SHARE == 1;

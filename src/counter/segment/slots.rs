@@ -1,4 +1,4 @@
-//! The segments of sequences in shared memory, each sequence's in a slot.
+//! The segments of sequences in shared memory, with a slot for each sequence.
 
 use crate::counter::segment::request::{Fate, Request};
 use crate::counter::settings;
@@ -45,15 +45,15 @@ struct SegmentsHead {
 
 /// The slot of a sequence: its segments in shared memory.
 ///
-/// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the idea's.
-/// - `tag`, `owner`: changed under the idea's lock; `owner` is 0 while the tag changes.
-/// - `role`: the owner of the sequence when a session has found the slot last. A hint.
+/// - `segment`: atomic, by the core's protocol. Filled under the locks of the page and of the memory.
+/// - `tag`, `owner`: changed under the memory's lock; `owner` is 0 while the tag changes.
+/// - `role`: the owner of the sequence when a session last found the slot. A hint.
 /// - `request`: for a segment from another server ([`crate::counter::segment::source`]).
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
-/// - `end`: the furthest value that other servers have told to have taken, less the lowest one; 0 when none has. Written under
-///   the page's lock.
-/// - `percent`: how much of the sequence was drawn when values were taken last; see [`SegmentsSlot::is_further`].
+/// - `end`: the furthest value that other servers have reported to have taken, less the lowest one; 0 when none has.
+///   Written under the page's lock.
+/// - `percent`: how much of the sequence was drawn when values were last taken; see [`SegmentsSlot::is_further`].
 #[repr(C, align(64))]
 pub struct SegmentsSlot {
     pub segment: Segment,
@@ -102,14 +102,14 @@ impl Segments {
         self.slot.owner.load(Ordering::Acquire) == self.owner
     }
 
-    /// Runs `work`, unless the slot has gone to another sequence or its segments were dropped: then what this sequence has to
-    /// note or add would be the other one's. Meanwhile it stays.
+    /// Runs `work`, unless the slot has gone to another sequence or its segments were dropped: then `work` would change
+    /// those of another owner. The slot keeps its owner meanwhile.
     pub fn held<T>(&self, work: impl FnOnce(&SegmentsSlot) -> T) -> Option<T> {
         memory().locked(|| self.is_current().then(|| work(self.slot)))
     }
 
-    /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. If it has
-    /// another owner already, which can be another sequence's, returns the same: whoever draws with it begins again.
+    /// Drops the segments, as the sequence was set to another value, and returns the slot with its new owner. If the
+    /// slot has another owner already, perhaps another sequence, returns the same: a draw with it begins again.
     pub fn renewed(self) -> Self {
         let slot = self.slot;
         self.held(|_| {
@@ -119,8 +119,8 @@ impl Segments {
         .unwrap_or(self)
     }
 
-    /// Begins the request for the next segment from another server, unless it is running. At most so many are running, and one
-    /// of each owner of sequences: owners whose servers are slow delay nobody else. Otherwise it is put off.
+    /// Begins the request for the next segment from another server, unless it is running. At most so many run, and one
+    /// for each owner of sequences, so that owners of slow servers delay nobody else. Otherwise it is put off.
     pub fn begin_request(&self, most: usize) -> bool {
         let of = |slot: &SegmentsSlot| (slot.tag.database(), slot.role());
         let running = made_slots().filter(|slot| slot.request.is_running());
@@ -137,7 +137,7 @@ impl Segments {
         self.held(begin) == Some(true)
     }
 
-    /// Returns the number by which a worker finds these.
+    /// Returns the number by which a worker finds these segments.
     pub fn number(&self) -> u64 {
         let place = memory()
             .slots
@@ -177,13 +177,13 @@ impl Segments {
         Some(why.unwrap_or_else(|| "see the server log".to_owned()))
     }
 
-    /// Returns how many values to take next, at least and at most so many; none once the slot has another owner.
+    /// Returns how many values to take next, within the limits; none once the slot has another owner.
     pub fn next_step(&self, now: Micros, steps: (u64, u64)) -> Option<u64> {
         self.held(|slot| slot.segment.next_step(now, steps))
     }
 
-    /// Adds the next segment. If there is one, or the slot has another owner, the values are lost. **Under the page's lock.**
-    /// `step`: how many were to be taken.
+    /// Adds the next segment. If there is one, or the slot has another owner, the values are lost. **Under the page's
+    /// lock.** `step`: the number of values that were to be taken.
     pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) {
         self.held(|slot| {
             if slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now) {
@@ -200,7 +200,7 @@ impl SegmentsSlot {
     /// Drops the segments, and sets another owner. The caller holds the lock.
     fn renew(&self) {
         let owner = memory().head.owners.next();
-        // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some can still be drawn.
+        // This counts before they are gone, so a concurrent result is too low, never too high. Some can still be drawn.
         let before = self.segment.left();
         statistics::add(Count::ValuesDropped, before);
         let left = self.segment.reassign(owner);
@@ -238,8 +238,8 @@ impl SegmentsSlot {
         self.percent.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the next segment is to be taken: unless it is there, or another server is asked for it or has failed a
-    /// short while ago.
+    /// Returns whether the next segment should be taken: it is missing, and no other server was asked for it or failed
+    /// a short while ago.
     pub fn wants_next(&self) -> bool {
         self.segment.lacks_next() && !self.request.rests()
     }
@@ -248,7 +248,7 @@ impl SegmentsSlot {
     /// [`SegmentsSlot::is_stale`]. The caller holds the page's lock.
     pub fn is_as_left(&self, logged: Position) -> bool {
         let position = self.position.load(Ordering::Relaxed);
-        // Each write of the page is logged, but for those in the transaction that creates the sequence, under wal_level
+        // Each write of the page is logged, except in the transaction that creates the sequence under wal_level
         // minimal.
         position != 0 && logged == position || !self.noted.load(Ordering::Relaxed)
     }
@@ -271,8 +271,8 @@ impl SegmentsSlot {
         !rules.is_of_nextval(cache, left, found, most)
     }
 
-    /// Notes that servers have taken values up to `end`, if that is further than what was noted before, in the direction
-    /// of `increment`. Returns what is noted. The caller holds the page's lock.
+    /// Notes that servers have taken values up to `end`, if that is beyond the end noted before, in the direction of
+    /// `increment`. Returns the end that is noted. The caller holds the page's lock.
     pub fn note_end(&self, end: Option<i64>, increment: i64) -> Option<i64> {
         let known = self.end.load(Ordering::Relaxed);
         let known = (known != 0).then_some(known ^ i64::MIN);
@@ -284,12 +284,12 @@ impl SegmentsSlot {
         Some(furthest)
     }
 
-    /// Returns whether the slot is of this database, as it is now.
+    /// Returns whether the slot belongs to this database in its present incarnation.
     pub(super) fn is_own(&self) -> bool {
         self.tag.database() == extension::database() && self.tag.is_of(extension::incarnation())
     }
 
-    /// Returns the owner and what `look` reads, if the slot has the same owner before and after.
+    /// Returns the owner and the result of `look`, if the slot has the same owner before and after.
     pub(super) fn read<T>(
         &'static self,
         look: impl FnOnce(&'static Self) -> T,
@@ -301,7 +301,7 @@ impl SegmentsSlot {
     }
 }
 
-/// Returns where a sequence stands by its row.
+/// Returns the state of a sequence by its row.
 pub fn sequence_state(row: SequenceRow) -> SequenceState {
     SequenceState {
         last: row.last_value,
@@ -309,7 +309,7 @@ pub fn sequence_state(row: SequenceRow) -> SequenceState {
     }
 }
 
-/// Returns the slot of a sequence, or gives it one, if need be that of another sequence. `role`: the owner of the sequence.
+/// Returns the slot of a sequence, which it gets if it has none, perhaps that of another. `role`: the sequence's owner.
 pub fn slot_for(key: SlotKey, role: u32) -> Option<Segments> {
     statistics::map();
     let memory = memory();
@@ -331,7 +331,7 @@ pub fn slot_for(key: SlotKey, role: u32) -> Option<Segments> {
     })
 }
 
-/// Returns the state of the segments of a sequence, unless there are none or `is_stale` says so of their slot.
+/// Returns the state of the segments of a sequence, unless there are none or `is_stale` is true for their slot.
 pub fn state(key: SlotKey, is_stale: impl FnOnce(&SegmentsSlot) -> bool) -> Option<SegmentState> {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
@@ -341,7 +341,7 @@ pub fn state(key: SlotKey, is_stale: impl FnOnce(&SegmentsSlot) -> bool) -> Opti
     state.filter(|_| owner == found.owner)
 }
 
-/// Drops the segments of a sequence, also the one in use.
+/// Drops the segments of a sequence, even the one in use.
 pub fn drop_segments(key: SlotKey) {
     statistics::map();
     let memory = memory();

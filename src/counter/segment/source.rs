@@ -1,8 +1,8 @@
 //! Segments from another server: Leaf's central database, from which many servers draw.
 //!
 //! Such a sequence has no values of its own; it is a name with privileges. A background worker takes the next segment
-//! ([`crate::counter::segment::supply`]). The page of the name remembers the end of what was taken: the values of an other
-//! server that has lost its last ones, as a restored one has, are refused rather than issued again.
+//! ([`crate::counter::segment::supply`]). The page of the name remembers the end of the values taken: if the other
+//! server has lost its last ones, as a restored one has, they are refused rather than issued again.
 
 use crate::counter::segment::request::Fate;
 use crate::counter::segment::slots::Segments;
@@ -22,21 +22,21 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The clauses of a sequence that is only a name. Both of its values are drawn when it is created: so `nextval` fails.
+/// The clauses of a sequence that is only a name. Both of its values are drawn when it is created, so `nextval` fails.
 pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// The words for people that the comment of such a sequence begins with. The last line is a [`SegmentSource`] as JSON.
-/// The comment belongs to the owner of the sequence, a role that could as well create another one by `segment_create`: it leads
-/// to nothing but what dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
+/// The words for people that begin the comment of such a sequence. The last line is a [`SegmentSource`] as JSON. The
+/// comment belongs to the owner of the sequence, who could as well create another one by `segment_create`: it leads
+/// only to what dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
 const COMMENT: &str = "name of a sequence on a foreign server: segment_next() draws values of that sequence, and nextval() has none\n";
 
-/// Where a sequence's segments come from.
+/// The source of a sequence's segments.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SegmentSource {
     /// The foreign server, and the name of the sequence there.
     pub server: String,
     pub sequence: String,
-    /// How many values a segment has: 1 stands for a number that adapts to the load.
+    /// The number of values of a segment: 1 stands for a number that adapts to the load.
     step: u64,
     /// The owner of the sequence here, which has the user mapping.
     #[serde(skip)]
@@ -44,16 +44,16 @@ pub struct SegmentSource {
 }
 
 impl SegmentSource {
-    /// Returns how many values to take at once, at least and at most. Each segment takes a process and a connection, so that
-    /// even the first ones are not small.
+    /// Returns the least and the most values to take at once. Each segment takes a process and a connection, so even
+    /// the first ones are not small.
     pub fn steps(&self) -> (u64, u64) {
         let (least, most) = steps(self.step, u64::MAX);
         (if self.step > 1 { least } else { 1_000 }, most)
     }
 }
 
-/// Returns the source of a sequence with these rules, if it has one. Hardly any other sequence has the bounds of a name, so
-/// hardly any is looked up.
+/// Returns the source of a sequence with these rules, if it has one. Hardly any other sequence has the bounds of a
+/// name, so hardly any is looked up.
 pub fn find(sequence: pg_sys::Oid, rules: &Rules) -> Option<SegmentSource> {
     let may_be_name = (rules.min, rules.max) == (1, 2);
     may_be_name.then(|| of(sequence)).flatten()
@@ -78,7 +78,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<SegmentSource> {
     sql::rows(select, &[sequence.into(), LONGEST.into()], read).pop()
 }
 
-/// Raises an error if the values of a sequence come from a foreign server: only that can change which are next.
+/// Raises an error if the values of a sequence come from a foreign server, as only that server can change the next one.
 #[track_caller]
 pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &Rules) {
     if find(oid, rules).is_some() {
@@ -90,16 +90,16 @@ pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &
     }
 }
 
-/// Returns the end of the values that this server has taken from the source, by the row of the name; none at first, and once
-/// it was forgotten, as by a dump or by `setval`.
+/// Returns the end of the values that this server has taken from the source, by the row of the name; none at first, and
+/// after it was forgotten, as by a dump or by `setval`.
 pub fn end_of(row: SequenceRow) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
 }
 
 /// Returns the row of a name with this end.
 ///
-/// Its value needs to be 2, so that `nextval` fails. `nextval` fails before it uses the number of values logged ahead, so
-/// that has the end, but for the lowest bigint: 0 is what `setval` and a dump leave.
+/// Its value needs to be 2, so that `nextval` fails. It fails before it uses the number of values logged ahead, so this
+/// number holds the end, but for the lowest bigint: `setval` and a dump leave 0.
 pub fn row_of(end: i64) -> SequenceRow {
     SequenceRow {
         last_value: 2,
@@ -123,9 +123,9 @@ pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
     names.filter_map(end).collect()
 }
 
-/// What the source says of a sequence that was set back.
+/// The text of the source's error for a sequence that was set back.
 pub const SET_BACK: &str = "was set back";
-/// What to do about it.
+/// The hint for that error.
 pub const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
 /// Raises an error unless the role may use the foreign server.
@@ -153,9 +153,9 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
 }
 
-/// Lets a background worker take the next segment. Waits for it when it is `needed` now: at most for `pg_mint.max_wait`, and
-/// not after a failure meanwhile. A session does not connect itself: the owner of the sequence, whose connection it
-/// would be, and the role that draws do not need to trust each other.
+/// Lets a background worker take the next segment. If it is `needed` now, waits for it: at most for `pg_mint.max_wait`,
+/// and not after a failure meanwhile. A session does not connect itself, so that the owner of the sequence, whose
+/// connection it would be, and the role that draws do not need to trust each other.
 #[cold]
 pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
     let (request, began) = (&segments.slot.request, clock::up());

@@ -56,13 +56,13 @@ fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
     let found = attempt(deadline::REQUEST, find).map_err(|failure| failure.why)?;
     let (source, end) =
         found.ok_or("sequence was dropped, is being altered, or is not committed yet")?;
-    // As at the beginning of the request: a source that is away does not make the step grow.
+    // The time is read before the request: a source that does not answer must not make the step grow.
     let now = clock::now();
     let Some(step) = segments.next_step(now, source.steps()) else {
         return Ok(());
     };
     let (values, cycles) = request(&source, step, end)?;
-    // Under the lock of the page: if another request has taken later values meanwhile, these are lost. Those of a
+    // Under the lock of the page: if another request has taken later values meanwhile, these are lost. Values of a
     // sequence that begins again can be earlier. The end is remembered before any value can be drawn.
     let fill = || {
         let (_, position) = open(sequence)?.update_then(
@@ -85,8 +85,8 @@ fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
 fn request(source: &SegmentSource, step: u64, end: Option<i64>) -> Result<(Values, bool), String> {
     let name = sql::escaped(&source.sequence);
     let before = end.map_or_else(|| "NULL".to_owned(), |end| format!("'{end}'"));
-    // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server
-    // would issue again what it has forgotten.
+    // The query has a transaction id, so that the commit waits for synchronous standbys: after a failover, the other
+    // server would issue forgotten values again.
     let query = |_: &str| {
         format!(
             "SELECT r.first, r.last, r.step, r.cycle, pg_catalog.pg_current_xact_id()::pg_catalog.text

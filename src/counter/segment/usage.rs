@@ -1,4 +1,4 @@
-//! What an administrator watches of the slots of sequences. Nothing here makes the memory, or takes its lock.
+//! The slots of sequences, for an administrator. This never makes the memory, nor takes its lock.
 
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
 use crate::pg::catalog::relation;
@@ -20,7 +20,7 @@ pub fn reset_statistics() {
     made_slots().for_each(|slot| slot.segment.reset_statistics());
 }
 
-/// Returns what `look` reads of each slot of this database.
+/// Returns the results of `look` for each slot of this database.
 fn own_slots<T>(look: impl Fn(&SegmentsSlot) -> T) -> impl Iterator<Item = T> {
     let look = move |slot: &SegmentsSlot| slot.is_own().then(|| look(slot));
     made_slots().filter_map(move |slot| slot.read(&look)?.1)
@@ -30,14 +30,14 @@ fn own_slots<T>(look: impl Fn(&SegmentsSlot) -> T) -> impl Iterator<Item = T> {
 pub struct Drawn {
     pub sequence: pg_sys::Oid,
     pub owner: pg_sys::Oid,
-    /// How much of it was drawn, in percent.
+    /// The percentage of its values that were drawn.
     pub percent: u8,
-    /// How many values it has, from its first to its last.
+    /// The number of values from its first to its last.
     pub values: u64,
 }
 
-/// Returns the sequences of which at least that many percent were drawn, or else the one of which most was, in descending
-/// order. Temporary ones do not count.
+/// Returns the sequences of which at least that many percent were drawn, or else the one with the highest percentage,
+/// in descending order. Temporary ones do not count.
 pub fn drawn(at_least: u8) -> Vec<Drawn> {
     let mut slots: Vec<_> = own_slots(|slot| (slot.percent(), slot.tag.page())).collect();
     slots.sort_unstable_by_key(|&(percent, _)| Reverse(percent));
