@@ -1,4 +1,4 @@
-//! Checks of the clock, and of the ceilings above what was issued.
+//! Checks of the clock, and of the ceilings above the issued ids.
 
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::{guc, recovery};
@@ -8,8 +8,8 @@ use crate::snowflake::settings;
 use mint_core::{Micros, clock::duration_text, clock::timestamp_text};
 use std::cmp::Reverse;
 
-/// Returns whether the clock has jumped or is behind what was issued, or a lane is so far ahead of it that calls will soon wait. The
-/// owner of a database may write its ceiling, which is a warning at most in another one.
+/// Returns whether the clock has jumped or is behind issued ids, or a lane is so far ahead of it that calls will soon
+/// wait. The owner of a database may write its ceiling, so that is a warning at most in other databases.
 pub fn clock(lanes: &LanesUsage) -> Finding {
     const SHOWN: usize = 3;
     let policy = settings::policy();
@@ -27,7 +27,7 @@ pub fn clock(lanes: &LanesUsage) -> Finding {
     }
     // A ceiling in the future carries a lane that far.
     let is_carried = own.iter().any(|&(by, _)| by > 0);
-    // Before the first call since the start of the server, and on a standby, the page says it.
+    // Before the first call since the start of the server, and on a standby, only the page has it.
     if let Some((oid, None)) = ceilings::own_page()
         && let Some(row) = Sequence::peek(oid)
     {
@@ -45,7 +45,7 @@ pub fn clock(lanes: &LanesUsage) -> Finding {
     others.sort_by_key(|&(by, _)| Reverse(by));
     let server = ahead(ceilings::server_floor());
     own.push((server, "the ceiling of the server".to_owned()));
-    // Ids ahead by the whole of it are as they should be.
+    // Ids that are ahead by all of this are normal.
     let late = policy.max_ahead + policy.window + 100_000;
     let is_late = |&(by, _): &(Micros, String)| by > late;
     let own = own.into_iter().find(is_late);
@@ -76,8 +76,8 @@ fn behind((by, what): (Micros, String)) -> String {
     format!("The clock is {} behind {what}.", duration_text(by))
 }
 
-/// Returns whether the file of the server's ceiling can be read and written, and the page of the database has what was
-/// written to it.
+/// Returns whether the file of the server's ceiling can be read and written, and the page of the database still has the
+/// value that was written to it.
 pub fn ceiling() -> Finding {
     if let Some((detail, hint)) = ceilings::file_trouble() {
         return Finding::new(Status::Critical, detail, hint);
@@ -85,7 +85,7 @@ pub fn ceiling() -> Finding {
     if recovery::is_in_progress() {
         return Finding::ok("This server is a standby: the ceiling is that of its primary.");
     }
-    // The value in memory first: the page is never below it, unless somebody has set it back.
+    // Read the value in memory first: the page is never below it, unless somebody has set it back.
     let Some((oid, Some(written))) = ceilings::own_page() else {
         return Finding::ok("No ids were generated in this database since the server started.");
     };

@@ -1,5 +1,5 @@
-//! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
-//! role may generate ids of any layout; a default takes the privilege to create a table.
+//! The defaults of this database's columns that generate snowflakes: they show the purpose of the server. Any role may
+//! generate ids of any layout, but a default takes the privilege to create a table.
 
 use crate::monitor::health::finding::one_of_each;
 use crate::pg::catalog::expression::{StoredDefault, defaults_calling};
@@ -9,9 +9,9 @@ use mint_core::Layout;
 /// A default.
 pub struct Default {
     pub layout: Layout,
-    /// The shard, where the default says it.
+    /// The shard, if the default has one.
     pub shard: Option<i64>,
-    /// Whether it takes the node of the server.
+    /// True if it uses the node of the server.
     pub is_of_node: bool,
     pub stored: StoredDefault,
 }
@@ -19,7 +19,7 @@ pub struct Default {
 /// The defaults of a database, first those of owners with few, and of tables before those of partitions.
 pub struct Defaults {
     pub all: Vec<Default>,
-    /// What could not be read, for a message.
+    /// The defaults that could not be read, for a message.
     pub left_out: String,
 }
 
@@ -46,7 +46,7 @@ impl Default {
         })
     }
 
-    /// Returns the shard that it generates ids of: that which it passes, or that of the node, if this is a number.
+    /// Returns the shard whose ids it generates: the one that it passes, or that of the node, if this is a number.
     pub fn generated(&self) -> Option<u64> {
         match node() {
             _ if !self.is_of_node => self.shard?.try_into().ok(),
@@ -74,7 +74,7 @@ impl Defaults {
     }
 }
 
-/// Names defaults of which there is something to say, the worst first.
+/// Names defaults with something to report, the worst first.
 pub fn name<'a>(
     all: impl IntoIterator<Item = &'a Default>,
     says: impl Fn(&Default) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Checks of what comes to an end: layouts, and sequences that are drawn from in segments.
+//! Checks of layouts that end, and of sequences that are drawn from in segments.
 
 use crate::counter::segment::usage::{Drawn, drawn};
 use crate::monitor::health::defaults::{self, Defaults};
@@ -20,8 +20,8 @@ fn status(layout: &Layout) -> Status {
     }
 }
 
-/// Returns by what to sort layouts: critical ones first, and of these the next first. What has ended follows, the last first: it
-/// fails already, and a role can make any number of them.
+/// Returns a key to sort layouts by: critical ones first, and of these the next to end first. Ended ones follow, the
+/// last first: they fail already, and a role can make any number of them.
 fn urgency(layout: &Layout) -> (Reverse<Status>, bool, Micros) {
     let left = layout.end().map_or(Micros::MAX, ahead);
     (Reverse(status(layout)), left <= 0, left.saturating_abs())
@@ -35,7 +35,7 @@ fn describe(layout: &Layout) -> Option<String> {
     Some(format!("has layout \"{layout}\", which {ends} at {end}"))
 }
 
-/// Returns whether layouts end soon: those of defaults, and of those of other lanes, which any role can make, the next.
+/// Returns whether layouts end soon: those of defaults, and the next to end of other lanes, which any role can make.
 pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
     let mut own: Vec<_> = defaults.all.iter().collect();
     own.sort_by_cached_key(|own| urgency(&own.layout));
@@ -57,7 +57,7 @@ pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
     Finding::new(of_own.max(of_other), detail, hint)
 }
 
-/// Judges a sequence. One with fewer values than a smallint is a toy, which any role with a schema makes in a statement.
+/// Judges a sequence. If it has fewer values than a smallint, it is a toy that any role with a schema can make.
 fn status_of(drawn: &Drawn) -> Status {
     match drawn.percent {
         99.. if drawn.values >= 32_767 => Status::Critical,
@@ -65,7 +65,7 @@ fn status_of(drawn: &Drawn) -> Status {
     }
 }
 
-/// Returns whether sequences of this database are near their ends, of those that are drawn from in segments.
+/// Returns whether sequences of this database that are drawn from in segments are near their ends.
 pub fn sequences() -> Finding {
     let mut all = drawn(90);
     all.sort_by_key(|drawn| Reverse((status_of(drawn), drawn.percent)));

@@ -1,8 +1,8 @@
-//! The outcome of a check, and how it names what it found.
+//! The outcome of a check, and the names in it.
 
 use pgrx::pg_sys;
 
-/// How a check ended, from good to bad.
+/// The outcome of a check, from good to bad.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Ok,
@@ -11,7 +11,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns this status if something is so, which else is ok.
+    /// Returns this status if a condition holds, and otherwise ok.
     pub fn when(self, is_so: bool) -> Self {
         if is_so { self } else { Self::Ok }
     }
@@ -21,17 +21,17 @@ impl Status {
 pub struct Finding {
     pub status: Status,
     pub detail: String,
-    /// What to do. Shown unless all is well.
+    /// The action to take. Shown unless all is well.
     pub hint: String,
 }
 
 impl Finding {
-    /// Returns a check that found nothing wrong.
+    /// Returns the finding that nothing is wrong.
     pub fn ok(detail: impl Into<String>) -> Self {
         Self::new(Status::Ok, detail, "")
     }
 
-    /// Returns a check with its status, and what to do about it.
+    /// Returns a finding with its status, detail and hint.
     pub fn new(status: Status, detail: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             status,
@@ -40,7 +40,7 @@ impl Finding {
         }
     }
 
-    /// Returns both of two findings of a check.
+    /// Joins two findings of a check.
     pub fn and(self, other: Self) -> Self {
         let status = self.status.max(other.status);
         let detail = format!("{} {}", self.detail, other.detail);
@@ -48,7 +48,7 @@ impl Finding {
     }
 }
 
-/// Names what was found, the worst first: one of each owner, so that no owner hides what is of another.
+/// Names objects that were found, the worst first: one of each owner, so that no owner hides those of another.
 pub fn one_of_each(found: impl Iterator<Item = (pg_sys::Oid, String)>) -> String {
     const SHOWN: usize = 3;
     let mut owners: Vec<(pg_sys::Oid, String, usize)> = Vec::new();

@@ -15,7 +15,7 @@ use std::ffi::CStr;
 pub fn memory(all: &LanesUsage, defaults: &Defaults) -> Finding {
     let wide = |(used, most): (u32, u32)| (used.into(), most.into());
     let long = |(used, most): (usize, usize)| (used as u64, most as u64);
-    // Calls fail where there is no setting. Other tables evict what was used least recently, or lanes are shared.
+    // A full table without a setting makes calls fail. Others evict the least recently used slot, or share lanes.
     let tables = [
         ("lanes", wide(lanes::used()), "max_lanes"),
         ("segments", long(segments::used()), "max_segments"),

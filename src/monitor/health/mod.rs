@@ -1,8 +1,8 @@
-//! Checks of the server: what is wrong, or about to be, and what to do about it.
+//! Checks of the server: problems, imminent ones too, and remedies.
 //!
-//! They run in any session, during recovery, and while the registry is away. They read memory that is there and pages
-//! that no session has locked: they make no memory, wait for no lock that another session can hold for long, and do
-//! not talk to the registry. What any role can cause alone is never critical.
+//! They run in any session, during recovery, and while the registry is away. They read existing memory and pages that
+//! no session has locked: they make no memory, wait for no lock that another session can hold for long, and do not talk
+//! to the registry. A state that any role can cause alone is never critical.
 
 mod citus;
 mod clock;
@@ -21,7 +21,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::snowflake::lane::usage::LanesUsage;
 use pgrx::prelude::*;
 
-/// Returns one row for each check: its name, whether it is ok, a warning or critical, what was found, and what to do.
+/// Returns one row for each check: its name, whether it is ok, a warning or critical, the detail, and the hint.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn health() -> TableIterator<

@@ -1,4 +1,4 @@
-//! Check of the node that this server generates ids as: whether it has one, and whether others have the same.
+//! Check of the node whose ids this server generates: whether it has one, and whether others have the same.
 
 use crate::citus::membership::{self, Membership};
 use crate::monitor::health::defaults::{self, Default, Defaults};
@@ -9,10 +9,10 @@ use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
 use mint_core::registry::ring::RingRules;
 
-/// Returns whether defaults need a node that is not set or pass one that is not this server's, or whether there is evidence that
-/// another server has the same.
+/// Returns whether defaults need a node that is not set or pass one that is not this server's, or whether there is
+/// evidence that another server has the same.
 pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
-    // Defaults that fail are perhaps not evaluated, or sessions of other roles have a node.
+    // Failing defaults are perhaps not evaluated, or sessions of other roles have a node.
     let failing = match facts {
         Some(facts) if !facts.is_elsewhere => Status::Critical,
         _ => Status::Warning,
@@ -44,7 +44,7 @@ fn fixed(defaults: &Defaults) -> Option<Finding> {
     Some(Finding::ok(format!("Node {node} is fixed. {leased}")))
 }
 
-/// Names the defaults of which there is something to say, after the cause of it.
+/// Names the defaults with something to report, after the cause.
 fn found(
     defaults: &Defaults,
     (status, cause, hint): (Status, &str, &'static str),
@@ -59,7 +59,7 @@ fn unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     let known = membership::known();
     let of_cluster = known.as_ref().as_ref();
     let is_given = of_cluster.is_some_and(Membership::is_or_was_node);
-    // A cluster gives no node where a registry is set.
+    // A cluster gives no node if a registry is set.
     if !matches!(setting(), Node::Unset) || is_given && !grantor::is_there() {
         return None;
     }
@@ -71,7 +71,7 @@ fn unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     })
 }
 
-/// Judges the shards of defaults where a registry leases nodes, which are not this server's.
+/// Judges the shards of defaults if a registry leases nodes, which are not this server's.
 fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
     let cause = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
     let hint = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
@@ -82,7 +82,7 @@ fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
     })
 }
 
-/// Judges the shards in defaults of tables whose rows go to and come from other servers, where the defaults can be the same.
+/// Judges the shards in defaults of tables exchanged with other servers, where the defaults can be the same.
 fn repeated(defaults: &Defaults) -> Option<Finding> {
     let cause = "This server publishes tables and subscribes to them whose defaults pass a shard. With the same default, another server generates the same ids.";
     let hint = "Use defaults without a shard, and a \"pg_mint.node\" of its own on each server.";

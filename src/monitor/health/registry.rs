@@ -24,7 +24,7 @@ pub fn registry(defaults: &Defaults) -> Finding {
     finding
 }
 
-/// Judges the node of one width. Any role can need one of any width: only those of defaults are an alarm of the server.
+/// Judges the node of one width. Any role can need one of any width: only those of defaults alarm the server.
 fn judge(wanted: WantedNode, defaults: &Defaults) -> Finding {
     let (now, bits) = (clock::now(), bits(wanted.width));
     let slot = wanted.slot;
@@ -32,7 +32,7 @@ fn judge(wanted: WantedNode, defaults: &Defaults) -> Finding {
     let (mut status, mut detail) = match lease.filter(|(lease, _)| lease.until > now) {
         Some((lease, granted)) => {
             let (age, left) = ((now - granted).max(0), lease.until - now);
-            // It is renewed at a third.
+            // It is renewed after a third of its length.
             let is_late = age > 2 * RingRules::STANDARD.renewal || wanted.trouble.is_some();
             let (node, [age, left]) = (lease.node, [age, left].map(duration_text));
             let detail = format!(

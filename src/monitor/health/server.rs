@@ -1,4 +1,4 @@
-//! Checks of the server and of this database: versions and workers, and what the catalogs say of other servers.
+//! Checks of the server and of this database: versions, workers, and facts about other servers in the catalogs.
 
 use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
@@ -9,18 +9,18 @@ use crate::pg::shmem::segment;
 use crate::registry::member::usage as leases;
 use crate::uuid::lanes as uuids;
 
-/// What the catalogs say.
+/// The facts in the catalogs.
 pub struct Facts {
     /// The version of the extension's objects in this database.
     extension: String,
-    /// Whether this is a standby or receives what other servers write, or the node is set for a role or the database.
+    /// True if this is a standby or receives rows of other servers, or the node is set for a role or the database.
     pub is_elsewhere: bool,
-    /// How many rows of other servers its subscriptions could not apply, as this database had their keys. Before
-    /// PostgreSQL 18, all that they could not apply.
+    /// The number of rows of other servers that its subscriptions could not apply, as this database had their keys.
+    /// Before PostgreSQL 18, all that they could not apply.
     pub conflicts: i64,
 }
 
-/// One row. Catalogs and functions that every role may read.
+/// One row, from catalogs and functions that every role may read.
 const QUERY: &str = "SELECT e.extversion,
         pg_is_in_recovery() OR EXISTS (SELECT FROM pg_subscription AS s WHERE s.subdbid = d.oid)
             OR EXISTS (SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS c
@@ -58,7 +58,7 @@ pub fn workers() -> Finding {
 /// Returns whether the library, the extension and the shared memory are of one version.
 pub fn versions(facts: Option<&Facts>) -> Finding {
     const LIBRARY: &str = env!("CARGO_PKG_VERSION");
-    // The other checks have looked at all other memory.
+    // The other checks have read all other memory.
     objectids::made_lane();
     uuids::made_lanes();
     if segment::has_other_version() {
