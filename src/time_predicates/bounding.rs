@@ -1,4 +1,4 @@
-//! Makes the bounds that follow from one condition on a time, if they are right and of use.
+//! Makes the bounds that follow from one condition on a time, if they are right and useful.
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
@@ -33,14 +33,14 @@ pub struct Planning {
 /// A bound of an id.
 pub struct Bounding {
     pub comparison: *mut pg_sys::Node,
-    /// Of which column, and whether from below or from above.
+    /// The column, and whether the bound is from below or from above.
     side: (pg_sys::AttrNumber, u32),
-    /// No id beyond this one is within it, if that is known and it is tested as soon as any condition.
+    /// An id beyond which none is within the bound, if it is known and the bound is tested as early as any condition.
     within: Option<i64>,
 }
 
 impl Bounding {
-    /// Returns whether this one says nothing that another one does not say. That can be of a layout with other ends.
+    /// Returns whether another bound implies this one. The other one can be of a layout with other ends.
     pub fn follows_from(&self, other: &Self) -> bool {
         let (Some(end), Some(bound)) = (self.within, other.within) else {
             return false;
@@ -54,21 +54,21 @@ impl Bounding {
     }
 }
 
-/// What follows from a condition.
+/// The bounds that follow from a condition.
 pub struct Derived {
     pub bounds: Vec<Bounding>,
-    /// The ends of all times, where the function refuses ids beyond them. So it is never called with such an id, and no plan
-    /// fails that did not before.
+    /// The ends of all times, if the function refuses ids beyond them. They keep the function from being called with
+    /// such an id, so that no plan fails that did not fail before.
     pub ends: Vec<Bounding>,
-    /// The condition follows from them as well, so that it does not need to be tested.
+    /// True if the condition also follows from the bounds, so that it does not need to be tested.
     pub is_equivalent: bool,
 }
 
 impl Planning {
-    /// Returns the bounds that follow from a comparison, if that is right and of use.
+    /// Returns the bounds that follow from a comparison, if they are right and useful.
     ///
     /// # Safety
-    /// Of the planner's nodes, in whose memory this runs.
+    /// The nodes are the planner's, in whose memory this runs.
     pub unsafe fn bounds(self, found: &Candidate) -> Option<Derived> {
         // SAFETY: as the caller says.
         unsafe {
@@ -91,7 +91,7 @@ impl Planning {
                 && span.says_all
                 && self.may_call(bounds.time)
                 && !self.needs(bounds.time);
-            // Where it costs less, what stays is tested before its own bounds.
+            // A cheaper condition that stays is tested before its own bounds.
             let is_soon =
                 is_equivalent || (conversion.is_none() && span.of != pg_sys::TSTZRANGEOID);
             let mut derived = Derived {
@@ -121,7 +121,7 @@ impl Planning {
                 }
             }
             if is_equivalent {
-                // A plan without the function stays only as long as it can be called.
+                // A plan without the function stays only as long as the function can be called.
                 pg_sys::record_plan_function_dependency(self.root, bounds.time);
             }
             Some(derived)
@@ -147,8 +147,8 @@ impl Planning {
         Some((of(last)?, of(infinity)?))
     }
 
-    /// Returns whether PostgreSQL forgets the default partition if there is a bound: releases of 15 and 16, where a part of
-    /// another condition is that a column is not null.
+    /// Returns whether PostgreSQL forgets the default partition if there is a bound: releases of 15 and 16 do if a part
+    /// of another condition is that a column is not null.
     unsafe fn forgets(self) -> bool {
         // SAFETY: structures of the planner's. The conditions of a policy are lists by now.
         unsafe {
@@ -164,9 +164,9 @@ impl Planning {
         }
     }
 
-    /// Returns whether a condition on a function can be of use to the planner itself, which finds such an expression in
-    /// indexes, their predicates, keys of partitions and constraints of children. Of a table with children it is enough that
-    /// no table has one: a hypertable has thousands of children, of which the planner opens those that it reads.
+    /// Returns whether a condition on a function can be useful to the planner itself, which finds such an expression in
+    /// indexes, their predicates, keys of partitions and constraints of children. For a table with children, no table
+    /// at all can have one: a hypertable has thousands of children, and the planner opens only those that it reads.
     unsafe fn needs(self, function: pg_sys::Oid) -> bool {
         // SAFETY: structures of the planner's.
         unsafe {
@@ -185,15 +185,15 @@ impl Planning {
             let id = pg_sys::exprType(found.id);
             let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
             let operator = pg_sys::get_opfamily_member((*order).btree_opf, id, id, strategy as i16);
-            // Under row security an index is searched only by what cannot leak.
+            // Under row security, only operators that cannot leak search an index.
             let is_free = (*self.entry).securityQuals.is_null()
                 || pg_sys::get_func_leakproof(pg_sys::get_opcode(operator));
             (operator != pg_sys::InvalidOid && is_free).then_some(operator)
         }
     }
 
-    /// Returns the call of a bound, or its value if that is constant; none if the user may not call it, or what converts the
-    /// time that it is of.
+    /// Returns the call of a bound, or its value if that is constant; none if the user may not call it, or the
+    /// conversion of its time.
     unsafe fn call(
         self,
         found: &Candidate,

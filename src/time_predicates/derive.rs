@@ -1,4 +1,4 @@
-//! Goes through the conditions of a query, and puts bounds in their place, or beside them.
+//! Goes through the conditions of a query, and puts bounds in place of them or beside them.
 
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::list;
@@ -11,7 +11,7 @@ use pgrx::pg_sys::NodeTag;
 impl Planning {
     /// Visits a part of the join tree, and returns whether the table is in it.
     ///
-    /// A bound is true wherever its condition is. So it is right in every kind of join. But it is of use only where the
+    /// A bound is true wherever its condition is, so it is right in every kind of join. But it is useful only where the
     /// planner tests it on rows of the table alone.
     ///
     /// # Safety
@@ -73,7 +73,7 @@ impl Planning {
             }
             ends.retain(|end| !bounds.iter().any(|bound| end.follows_from(bound)));
             let ends = ends.iter().map(|end| estimate::uncounted(end.comparison));
-            // The first bound has the planner ask for statistics, so that what has a note is estimated after it.
+            // The first bound makes the planner ask for statistics, so conditions with a note are estimated after it.
             let extended = bounds.iter().map(|bound| bound.comparison).chain(ends);
             let extended = extended.fold(std::ptr::null_mut(), |extended, one| {
                 pg_sys::list_append_unique(extended, one.cast())

@@ -1,16 +1,16 @@
-//! How many rows a condition and the bounds derived from it have.
+//! The number of rows of a condition and of the bounds derived from it.
 //!
 //! The planner would multiply the shares of both, and it has no statistics of the condition, so that its guess would
 //! be a third of the bounds' share, or less. But it has statistics of the id. So the bounds alone count: the share of
 //! the condition is set to 1, as the planner itself sets that of a condition from which it has derived another one (see
 //! orclauses.c).
 //!
-//! The end of all times of a layout does not count either. The planner takes a bound from below and one from above for a
-//! range, and where it does not know one of them or has no statistics, for a range of 0.5 % of the rows in place of a
-//! third. So an end is concealed: as `(id >= 0) IS TRUE`, it is no side of a range.
+//! The end of all times of a layout does not count either. The planner takes a bound from below and one from above for
+//! a range, and if it does not know one of them or has no statistics, for a range of 0.5 % of the rows in place of a
+//! third. So an end is concealed: as `(id >= 0) IS TRUE`, it is not a side of a range.
 //!
-//! The share belongs into a structure that is made after the hook has derived, of each child of a table once more. So
-//! the call of the time and the concealed end have a note, where the position in the query's text was, which every copy
+//! The share belongs into a structure that is made after the hook has run, and again for each child of a table. So the
+//! call of the time and the concealed end have a note in place of the position in the query's text, which every copy
 //! keeps. When the planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
@@ -21,10 +21,10 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
 
-/// A position that no text has. As any negative number, it is an unknown position for the server.
+/// A position that no text has. The server takes any negative number for an unknown position.
 const COUNTED: c_int = -0x6d69_6e74;
 
-/// A condition of this session had a note. Plans can be made within one another, so it is not known in which.
+/// True if a condition of this session had a note. Plans can be made within one another, so the query is not known.
 static NOTED: Local<bool> = Local::new(false);
 static PREVIOUS: Local<pg_sys::get_relation_stats_hook_type> = Local::new(None);
 
@@ -40,17 +40,17 @@ pub fn install() {
 /// Notes that bounds which stand before the condition of a call have its share of the rows.
 ///
 /// # Safety
-/// Made by the planner.
+/// The planner made the node.
 pub unsafe fn note(time: *mut pg_sys::FuncExpr) {
     // SAFETY: as the caller says.
     unsafe { (*time).location = COUNTED };
     NOTED.set(true);
 }
 
-/// Returns a condition that means the same, has all rows, and is no side of a range.
+/// Returns an equivalent condition that has all rows and is not a side of a range.
 ///
 /// # Safety
-/// A node of the planner's, in whose memory this runs.
+/// A node of the planner, in whose memory this runs.
 pub unsafe fn uncounted(condition: *mut pg_sys::Node) -> *mut pg_sys::Node {
     NOTED.set(true);
     // SAFETY: as the caller says. Zeroes are valid for all fields.
@@ -91,7 +91,7 @@ unsafe extern "C-unwind" fn on_statistics(
 }
 
 /// # Safety
-/// Made by the planner.
+/// The planner made the table.
 unsafe fn mark(table: &pg_sys::RelOptInfo) {
     // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
     unsafe {
@@ -104,7 +104,7 @@ unsafe fn mark(table: &pg_sys::RelOptInfo) {
                 None => Candidate::of(clause, table.relid).map(|found| (*found.call).location),
             };
             if location == Some(COUNTED) {
-                // As a share that is known already. Before 19, more than 1 would say redundant as well.
+                // This marks the share as known. Before 19, more than 1 would mark the condition as redundant as well.
                 condition.norm_selec = 1.0;
                 condition.outer_selec = 1.0;
             }

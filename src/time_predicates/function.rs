@@ -1,4 +1,4 @@
-//! What is known of a function of an id's time, and of the functions whose calls are bounds of an id.
+//! The functions of an id's time, and those whose calls are bounds of an id.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::Local;
@@ -6,21 +6,21 @@ use crate::pg::catalog::{extension, function};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// A strict, immutable function of an id, and of other arguments that say how to read it, which returns a timestamptz
-/// in whose order the ids are.
+/// A strict, immutable function of an id, and of other arguments that determine how to read it. It returns a
+/// timestamptz, by which the ids are in order.
 pub struct TimeFunction {
     /// Functions of a timestamp and of those other arguments: the smallest id at or after it, the smallest after it, the
     /// largest at or before it, the largest before it; NULL where there is no such id. The first and third are in the
     /// schema of this one, the others in `mint`.
     pub bounds: [&'static CStr; 4],
-    /// Whether ids are in the order of their time, by the bytes of the other arguments, which are constants.
+    /// Returns whether ids are in the order of their time, by the bytes of the other arguments, which are constants.
     pub is_ordered: fn(&[&[u8]]) -> bool,
-    /// Whether it raises an error for some ids: those below the first or above the last of its times.
+    /// True if it raises an error for some ids: those below the first or above the last of its times.
     pub is_partial: bool,
-    /// Whether every id that it has a time for is between the bounds of that time, and none other is: so that bounds
-    /// say all that a condition does.
+    /// True if the ids between the bounds of a time are exactly those that have this time, so that bounds can replace a
+    /// condition.
     pub is_exact: bool,
-    /// Whether the order holds only among UUIDs of version 7.
+    /// True if the order holds only among UUIDs of version 7.
     pub is_of_version_7: bool,
     /// This function and its support function, once that was called.
     pub known: Local<(pg_sys::Oid, pg_sys::Oid)>,
@@ -31,7 +31,7 @@ pub struct TimeFunction {
 static KNOWN: Callbacks<&'static TimeFunction> = Callbacks::new();
 
 impl TimeFunction {
-    /// Makes one that raises no error, and whose bounds do not say all.
+    /// Makes a function that raises no error, and whose bounds cannot replace a condition.
     pub const fn new(bounds: [&'static CStr; 4]) -> Self {
         Self {
             bounds,
@@ -68,14 +68,14 @@ impl TimeFunction {
 /// Oids of functions of the extension.
 #[derive(Clone, Copy)]
 pub struct Bounds {
-    /// The function of a time that they are for.
+    /// The function of a time to which they belong.
     pub time: pg_sys::Oid,
-    /// As of [`TimeFunction::bounds`].
+    /// The functions of [`TimeFunction::bounds`].
     pub functions: [pg_sys::Oid; 4],
-    /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
+    /// Conversions of a date and of a timestamp without time zone, without an error if they are out of range.
     of_date: pg_sys::Oid,
     of_timestamp: pg_sys::Oid,
-    /// The functions of the version of a UUID: the extension's, and the server's own, which is invalid where it has none.
+    /// The functions of the version of a UUID: the extension's, and the server's own, which is invalid if it has none.
     pub versions: [pg_sys::Oid; 2],
 }
 
@@ -89,7 +89,7 @@ pub enum Bound {
 }
 
 impl Bounds {
-    /// Looks the functions up, once for an oid of the function of a time. None if one of them is not there.
+    /// Looks the functions up, once for each oid of the function of a time. Returns none if one of them is missing.
     pub fn of(time: &TimeFunction) -> Option<Self> {
         let oid = time.oid()?;
         let known = time.found.get().filter(|known| known.time == oid);
@@ -98,7 +98,7 @@ impl Bounds {
         Some(bounds)
     }
 
-    /// Finds the functions of the bounds. Only those of this library count, whatever others have their names.
+    /// Finds the functions of the bounds. Only those of this library count, not others of the same names.
     #[cold]
     fn find(time: &TimeFunction, oid: pg_sys::Oid) -> Option<Self> {
         let schema = function::schema(oid);

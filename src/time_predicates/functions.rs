@@ -1,4 +1,4 @@
-//! Which functions of an id's time the planner derives bounds of the id from, and their support functions.
+//! The functions of an id's time from which the planner derives bounds of the id, and their support functions.
 
 use crate::pg::datum::node::simplified;
 use crate::pg::datum::timestamp;
@@ -25,7 +25,7 @@ const UUID_BOUNDS: [&std::ffi::CStr; 4] = [
 /// Between UUIDs of version 7 are others, which have no time.
 static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS);
 
-/// The time of version 1 is not where order begins, so there must be no other version than 7.
+/// The time of version 1 is not in front, so there must be no other version than 7.
 static UUID_TIME: TimeFunction = TimeFunction {
     is_of_version_7: true,
     ..TimeFunction::new(UUID_BOUNDS)
@@ -47,14 +47,14 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
     bytes.is_some_and(|bytes| Layout::from_bytes(bytes).is_ok_and(|layout| layout.time_on_top()))
 }
 
-/// Notes the oid of the function that the planner asks for, and from then on hears of tables. It changes nothing itself.
+/// Notes the oid of the function that the planner asks for, and installs the hook for tables. Changes nothing.
 fn answer(
     request: Internal,
     call: pg_sys::FunctionCallInfo,
     function: &'static TimeFunction,
 ) -> Internal {
     simplified(request, |asked| {
-        // SAFETY: a call has the function that it is of.
+        // SAFETY: the node of a call has the oid of its function.
         unsafe { function.note((*asked.fcall).funcid, (*(*call).flinfo).fn_oid) };
         hook::install();
         None
@@ -94,7 +94,7 @@ fn timestamptz_of(day: Date) -> TimestampWithTimeZone {
     timestamp::of_date_saturating(day)
 }
 
-/// Returns a timestamp of the session's time zone, likewise.
+/// Returns a timestamp of the session's time zone, which is infinity beyond the ends of timestamptz, too.
 #[pg_extern(sql = false)]
 fn timestamptz_of_timestamp(at: Timestamp) -> TimestampWithTimeZone {
     timestamp::of_timestamp_saturating(at)

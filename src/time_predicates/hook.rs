@@ -72,8 +72,8 @@ unsafe extern "C-unwind" fn on_table(
     }
 }
 
-/// Continues only where a condition can be one on the time of an id of the table. Children of a table inherit what is
-/// added to its conditions. A foreign table could compare ids otherwise.
+/// Continues only if a condition can be one on the time of an id of the table. Children of a table inherit the added
+/// conditions. A foreign table could compare ids otherwise.
 ///
 /// # Safety
 /// The planner has called its hook.

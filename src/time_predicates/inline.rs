@@ -1,7 +1,7 @@
 //! `FROM event, snowflake_decode(id)` as the functions of the columns, so that the planner sees `snowflake_time(id)`.
 //!
-//! The planner inlines set-returning functions in SQL that stand in FROM, but calls one in C for each row. So there the
-//! call is replaced by that of a function in SQL with the same rows. Elsewhere the function in C is faster, and stays.
+//! The planner inlines set-returning functions in SQL that stand in FROM, but calls one in C for each row. So there a
+//! call of a function in SQL with the same rows replaces the call. Elsewhere the function in C is faster, and stays.
 
 use crate::pg::catalog::function::Executable;
 use crate::pg::catalog::{extension, function};
@@ -11,10 +11,10 @@ use crate::time_predicates::setting;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// Returns what a call is replaced by; none if it stays.
+/// Returns the call that replaces a call; none if it stays.
 ///
 /// # Safety
-/// A request of the planner's.
+/// A request of the planner.
 pub unsafe fn answer(request: &pg_sys::SupportRequestSimplify) -> Option<*mut pg_sys::Node> {
     // SAFETY: as the caller says; the result is in the planner's memory.
     unsafe {
@@ -43,7 +43,7 @@ pub unsafe fn answer(request: &pg_sys::SupportRequestSimplify) -> Option<*mut pg
                 Executable::No => return None,
             }
         }
-        // It counts only with the same owner, who could replace the one in C as well.
+        // The function counts only with the same owner, who could replace the one in C as well.
         if function::owner(call.funcid) != function::owner(inlined) {
             return None;
         }
@@ -55,9 +55,9 @@ pub unsafe fn answer(request: &pg_sys::SupportRequestSimplify) -> Option<*mut pg
     }
 }
 
-/// Returns whether an entry of FROM is such a call alone, which is not inlined yet. Its defaults are not filled in there.
+/// Returns whether an entry of FROM is such a call alone, not inlined yet. Its defaults are not filled in there.
 unsafe fn is_call(entry: *mut pg_sys::Node, of: pg_sys::Oid, id: *mut pg_sys::Node) -> bool {
-    // SAFETY: of the planner. The tags say what the nodes are.
+    // SAFETY: nodes of the planner, whose tags tell their types.
     unsafe {
         let entry = &*entry.cast::<pg_sys::RangeTblEntry>();
         let mut functions = nodes(entry.functions);

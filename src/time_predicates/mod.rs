@@ -1,11 +1,11 @@
 //! Conditions on the time of an id become bounds of the id, for which the planner can use an index and partitions.
 //!
-//! Of `snowflake_time(id) >= at` follows `id >= snowflake_min(at)`. The planner knows nothing of that, and a support
-//! function cannot tell it: it is asked about the function, not about the comparison. So the first call of a support
-//! function, early in the planning of the first statement, installs a hook that is called for each table before the
-//! conditions are distributed to the tables. It puts the bounds in the place of a condition where they say exactly the
-//! same, and next to it where they only follow from it. Rows are the same with and without it. Only conditions that must all
-//! be true are looked at: a part of an `OR` is left as it is.
+//! `id >= snowflake_min(at)` follows from `snowflake_time(id) >= at`. The planner does not know that, and a support
+//! function cannot tell it: the planner asks about the function, not about the comparison. So the first call of a
+//! support function, early in the planning of the first statement, installs a hook that is called for each table before
+//! the conditions are distributed to the tables. It replaces a condition by its bounds if they are equivalent, and adds
+//! them if they only follow from it. Rows are the same with and without it. Only conditions that must all be true are
+//! considered: a part of an `OR` stays as it is.
 //!
 //! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called
 //!   for, and those of their bounds.

@@ -1,5 +1,5 @@
-//! Comparisons of an id's time in the conditions of a query. They are recognized by reading alone: nothing here calls
-//! the server, so it costs next to nothing for queries without one.
+//! Comparisons of an id's time in the conditions of a query. They are recognized by reading nodes alone, without calls
+//! of the server, so it costs next to nothing for queries without one.
 
 use crate::pg::datum::list::{nodes, oids};
 use crate::pg::datum::node::{as_node, binary, column};
@@ -10,7 +10,7 @@ use pgrx::pg_sys::NodeTag;
 /// The operators of dates and timestamps: see pg_opfamily.dat.
 pub const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
 
-/// What can be a comparison of the time of a table's id with something else.
+/// A possible comparison of the time of a table's id with another value.
 pub struct Candidate {
     pub function: &'static TimeFunction,
     /// The call of the function, the id that it gets, and the number of its column.
@@ -18,11 +18,11 @@ pub struct Candidate {
     pub id: *mut pg_sys::Node,
     pub column: pg_sys::AttrNumber,
     pub operator: pg_sys::Oid,
-    /// What the time is compared with.
+    /// The value that the time is compared with.
     pub with: *mut pg_sys::Node,
-    /// Whether the time is the right side.
+    /// True if the time is the right side.
     pub commuted: bool,
-    /// Both are the first columns of rows, of which the others count only among equal times.
+    /// True if both are the first columns of rows, whose other columns count only among equal times.
     pub is_row: bool,
 }
 
@@ -30,7 +30,7 @@ impl Candidate {
     /// Reads a condition.
     ///
     /// # Safety
-    /// A node of the planner's.
+    /// A node of the planner.
     pub unsafe fn of(condition: *mut pg_sys::Node, table: pg_sys::Index) -> Option<Self> {
         // SAFETY: as the caller says; the tags say what the nodes are.
         unsafe {

@@ -1,15 +1,15 @@
-//! What a table's CHECK constraints say of an id.
+//! Facts about ids from a table's CHECK constraints.
 
 use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::{as_node, binary, column};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// Returns whether a CHECK constraint says that a column has only UUIDs of version 7, by one of two functions:
-/// `uuid_version_of(id) = 7`. It can be NULL as well.
+/// Returns whether a CHECK constraint proves that a column has only UUIDs of version 7, or NULL, by one of two
+/// functions: `uuid_version_of(id) = 7`.
 ///
 /// # Safety
-/// The entry of a table for which the planner has called its hook.
+/// The entry is that of a table for which the planner has called its hook.
 pub unsafe fn says_version_7(
     entry: *const pg_sys::RangeTblEntry,
     id: pg_sys::AttrNumber,
@@ -37,7 +37,7 @@ pub unsafe fn says_version_7(
 /// The operators `=` of smallint and integer, in all pairs.
 const EQUALITIES: [u32; 4] = [94, 532, 533, 96];
 
-/// Returns whether a constraint is true of every row of a table, and of its children if these are read as well.
+/// Returns whether a constraint holds for every row of a table, and of its children if these are read as well.
 fn holds(check: &pg_sys::ConstrCheck, has_children: bool) -> bool {
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     let enforced = true;
@@ -47,7 +47,7 @@ fn holds(check: &pg_sys::ConstrCheck, has_children: bool) -> bool {
 }
 
 /// # Safety
-/// A node.
+/// It is a node.
 unsafe fn implies(
     condition: *mut pg_sys::Node,
     id: pg_sys::AttrNumber,

@@ -1,4 +1,4 @@
-//! Which times a condition is true of.
+//! The times for which a condition is true.
 
 use crate::pg::datum::node::{call, coalesce, copy, list, timestamptz};
 use crate::time_predicates::function::Bound;
@@ -12,13 +12,13 @@ const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
 const GREATER_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
 const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
 
-/// The times that a condition is true of: between two values, either of which can be missing.
+/// The times for which a condition is true: between two values, either of which can be missing.
 pub struct Span {
     pub lower: Option<(Bound, *mut pg_sys::Node)>,
     pub upper: Option<(Bound, *mut pg_sys::Node)>,
-    /// The type of what the time is compared with.
+    /// The type of the value that the time is compared with.
     pub of: pg_sys::Oid,
-    /// The condition is true of all of them, and the planner infers no other one of it, as of an equality.
+    /// True if the condition holds for all of them, and the planner infers no other from it, as from an equality.
     pub says_all: bool,
 }
 
@@ -26,7 +26,7 @@ impl Span {
     /// Returns the times of a condition on a value, a range, or on the first column of a row.
     ///
     /// # Safety
-    /// Of the planner's nodes, in whose memory this runs.
+    /// The nodes are the planner's, in whose memory this runs.
     pub unsafe fn of(found: &Candidate) -> Option<Self> {
         // SAFETY: as the caller says.
         let (strategy, of) = unsafe { strategy(found)? };
@@ -41,7 +41,7 @@ impl Span {
             // Among equal times the other columns of a row decide.
             (LESS | LESS_EQUAL, _) => (None, Some((Bound::AtOrBefore, with))),
             (GREATER | GREATER_EQUAL, _) => (Some((Bound::AtOrAfter, with)), None),
-            // A range that is empty or has no end says less there than the condition.
+            // A range that is empty or has no end says less than the condition there.
             (0, false) if of == pg_sys::TSTZRANGEOID => {
                 // SAFETY: as the caller says. Both functions return the type of the elements, or NULL.
                 let end = |of, infinity| unsafe {
