@@ -39,6 +39,16 @@ ROLE = r"(?:roles?|superusers?|users?|owners?|members?|callers?|anyone|everyone|
 PERMISSION = re.compile(ROLE + r"(?:\W+\w+){0,8}?\W+may\b", re.I)
 CONTRACTION = re.compile(r"\b(?:\w+n't|it's|that's|there's|you're|we're|they're|you'll|we'll|let's)\b", re.I)
 RELATIVE = re.compile(r"(?:Who|Whoever|Whatever|Whatsoever|What)\b")
+# A comment's sentence that has no subject, or a clause for one. "As" and "Where" can begin a clause before a comma.
+SUBJECTLESS = re.compile(
+    r"(?:What|Who|How|Whether|Whatever|Whoever|However much|Of|That of|Those|By(?! default)|One that|Such(?! an? )|Not|Nor"
+    r"|None|Else|And|Or|The same(?: as| when|[.:])|(?:As|Where)\b(?=[^,]*$))(?=\W)"
+)
+# PostgreSQL's own words for functions of types and operators, and a verb, which an origin can precede.
+OF_FUNCTION = re.compile(
+    r"I/O$|hash$|sort support$|less-equal-greater$|(?:smaller|larger) of two$|implementation of |Internal: planner support for "
+    r"|[A-Z][a-z]+s |(?:Internal|As [\w-]+): [a-z]+s "
+)
 
 
 def words():
@@ -84,8 +94,8 @@ def paragraphs(text):
             kept.append(line)
 
 
-def findings_of_prose(text, rules, is_page):
-    """Yields what is wrong with one paragraph."""
+def findings_of_prose(text, rules, subjectless=None):
+    """Yields what is wrong with one paragraph, whose sentences do not begin as `subjectless` says."""
     prose = plain(text)
     is_title = bool(re.fullmatch(r"\s*- \[[^\]]*\]\([^)]*\)\s*", text))
     is_table, is_heading = prose.lstrip().startswith("|"), prose.startswith("#")
@@ -98,10 +108,10 @@ def findings_of_prose(text, rules, is_page):
     for match in re.finditer(r"\bmay\b", prose):
         if match.end() not in allowed:
             yield '"may" without a role that has permission: can or might'
-    if not (is_table or is_heading or is_title) and is_page:
+    if not (is_table or is_heading or is_title) and subjectless:
         sentences = re.split(r"(?<=[.!?:;])\s+", re.sub(r"^\s*(?:[-*]|\d+\.)\s+", "", prose).replace("**", ""))
         for sentence in sentences:
-            if RELATIVE.match(sentence) and not sentence.rstrip().endswith("?"):
+            if subjectless.match(sentence) and not sentence.rstrip().endswith("?"):
                 yield f'"{sentence.split(chr(10))[0][:40]}...": name the subject'
 
 
@@ -147,7 +157,7 @@ def findings_of_page(path, rules):
     if path == STYLE:
         text = re.sub(r"^\| `.*$|^Example: .*$|.*\"who\".*|.*\"whoever\".*|.*\*May\*.*", "", text, flags=re.M)
     for first, paragraph in paragraphs(text):
-        for finding in findings_of_prose(paragraph, rules, True):
+        for finding in findings_of_prose(paragraph, rules, RELATIVE):
             yield first, finding
         for shift, line in enumerate([] if has_any_length(path) else paragraph.splitlines()):
             if length(line) > LONGEST and not is_free(line):
@@ -165,10 +175,12 @@ def findings_of_sql(path, rules):
         if not comment:
             continue
         text = comment.group(1).replace("''", "'")
-        for finding in findings_of_prose(text, rules, False):
+        for finding in findings_of_prose(text, rules):
             yield number, finding
-        if text.endswith("."):
-            yield number, "a comment has no full stop"
+        if re.search(r"\.(?: |$)", text):
+            yield number, "a comment is one sentence, without a full stop"
+        if re.match(r"COMMENT ON (?:FUNCTION|PROCEDURE) ", line) and not OF_FUNCTION.match(text):
+            yield number, "a comment on a function begins with a verb in the third person: Returns, Generates"
 
 
 def findings_of_code(path, rules):
@@ -178,7 +190,7 @@ def findings_of_code(path, rules):
             continue
         for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
             if " " in text and not re.search(r"SELECT |pg_catalog\.", text):
-                for finding in findings_of_prose(text, rules, False):
+                for finding in findings_of_prose(text, rules):
                     yield number, finding
 
 
@@ -200,9 +212,10 @@ def comments(path):
 
 
 def findings_of_comments(path, rules):
+    subjectless = SUBJECTLESS if path.relative_to(REPOSITORY).as_posix().startswith(("src/", "core/src/")) else None
     for first, comment in comments(path):
         for shift, paragraph in paragraphs(comment):
-            for finding in findings_of_prose(paragraph, rules, False):
+            for finding in findings_of_prose(paragraph, rules, subjectless):
                 yield first + shift - 1, finding
 
 
