@@ -83,7 +83,7 @@ fn lane(step: Micros) -> (Layout, Lane, Clock) {
         anchor: ClockAnchor::new(),
         ceiling: Ceiling::unbounded(),
     };
-    let lane = Lane::alone(&layout, 1);
+    let lane = Lane::outside_table(&layout, 1);
     mint(&lane, &layout, 1, &POLICY, &mut clock).expect("a first id");
     (layout, lane, clock)
 }

@@ -106,7 +106,7 @@ impl Host for Service {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let layout: Layout = "twitter".parse()?;
-    let lane = Lane::alone(&layout, NODE);
+    let lane = Lane::outside_table(&layout, NODE);
     let mut service = Service {
         ceiling: Ceiling::default(),
         page: Disk(std::env::temp_dir().join("pg_mint_core_example.ceiling")),

@@ -214,7 +214,7 @@ impl ObjectIdLane {
     /// Returns how many ids were minted since the server started or the count was reset. A session that mints meanwhile can
     /// make it less, never more.
     #[must_use]
-    pub fn minted(&self) -> u64 {
+    pub fn ids_minted(&self) -> u64 {
         // Read the word first: the words skipped before it were added before it moved.
         let word = self.word.last();
         let minted = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
@@ -223,7 +223,7 @@ impl ObjectIdLane {
 
     /// Begins the count again.
     pub fn reset_count(&self) {
-        self.skip(self.minted());
+        self.skip(self.ids_minted());
     }
 
     /// Returns the time of the last id, to the second; none before the first.

@@ -24,7 +24,7 @@ pub fn init() {
 
 impl Grantor for CitusNode {
     fn lease(&self, _layout: &Layout, shard: u64) -> (RangeInclusive<u64>, &'static Lease) {
-        let known = membership::known();
+        let known = membership::current();
         let several = known
             .as_ref()
             .as_ref()
@@ -52,7 +52,7 @@ impl Grantor for CitusNode {
     }
 
     fn node(&self, _width: u32) -> u64 {
-        let known = membership::known();
+        let known = membership::current();
         let Some(own) = known.as_ref() else {
             let why = "Extension \"citus\" is not installed in this database.";
             no_node(
@@ -76,14 +76,14 @@ impl Grantor for CitusNode {
         no_node(why, "Use start_metadata_sync_to_node() on the coordinator, or citus_add_node() if the node was removed.").raise()
     }
 
-    fn ended(&self, _until: Micros) -> ! {
+    fn refuse_ended(&self, _until: Micros) -> ! {
         impossible("end of a lease that does not end")
     }
 }
 
 impl Cluster for CitusNode {
     fn is_node(&self) -> bool {
-        let known = membership::known();
+        let known = membership::current();
         known
             .as_ref()
             .as_ref()

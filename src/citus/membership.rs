@@ -88,7 +88,7 @@ impl Membership {
 }
 
 /// Returns the state of this database's cluster; none if there is no Citus.
-pub fn known() -> Rc<Option<Membership>> {
+pub fn current() -> Rc<Option<Membership>> {
     // A session does not notice that its server was promoted.
     if recovery::is_in_progress() {
         return Rc::new(read());
@@ -142,12 +142,12 @@ fn number(group: i32) -> Option<u64> {
 
 /// Registers a callback. Called once, when the library is loaded.
 pub fn init() {
-    invalidation::on_relation(changed);
+    invalidation::on_relation(forget_changed);
 }
 
 /// Forgets the contents, if a relation is one of the tables or can become one. Called with each relation that has
 /// changed, or with no oid if any can have.
-fn changed(relation: pg_sys::Oid) {
+fn forget_changed(relation: pg_sys::Oid) {
     let is_table = |tables: [pg_sys::Oid; 2]| tables.contains(&relation);
     if relation == pg_sys::InvalidOid || TABLES.get().is_none_or(is_table) {
         CHANGES.set(CHANGES.get() + 1);

@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 /// Slots of a set.
 const WAYS: usize = 64;
 
-/// The identity of a sequence: one that was altered, recreated, or is of another incarnation of its database has
-/// another key.
+/// The identity of a sequence: an altered, recreated one, or one of another incarnation of its database has another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotKey {
     database: u32,
@@ -136,7 +135,7 @@ pub fn find<S: Tagged>(set: &[S], key: SlotKey) -> Option<&S> {
 }
 
 /// Returns slots of the same sequence before it was altered, or of a dropped database with the same oid.
-pub fn earlier<S: Tagged>(set: &[S], key: SlotKey) -> impl Iterator<Item = &S> {
+pub fn earlier_slots<S: Tagged>(set: &[S], key: SlotKey) -> impl Iterator<Item = &S> {
     set.iter().filter(move |slot| {
         let other = slot.tag().key();
         (other.database, other.sequence) == (key.database, key.sequence) && other != key

@@ -38,7 +38,7 @@ fn lanes() -> TableIterator<
             lane.shard().map(|shard| layout.id(shard, word)),
             at.and_then(timestamp),
             at.map(|at| interval(clock::ahead(at))),
-            Some(lane.taken().cast_signed()),
+            Some(lane.ids_taken().cast_signed()),
             lane.waits().cast_signed(),
             interval(lane.waited()),
             interval(lane.largest_step()),
@@ -64,7 +64,7 @@ fn lanes() -> TableIterator<
         )
     };
     let [gregorian, unix] = uuids::made_lanes().map_or([None; 2], |lanes| lanes.last());
-    let objectid = objectids::made_lane().and_then(|lane| Some((lane.last()?, lane.minted())));
+    let objectid = objectids::made_lane().and_then(|lane| Some((lane.last()?, lane.ids_minted())));
     let further = [
         gregorian.map(|at| monotonic("uuid_v1", at, None)),
         unix.map(|at| monotonic("uuid_v7", at, None)),

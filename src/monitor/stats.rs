@@ -58,8 +58,8 @@ const COUNTS: [Count; 13] = [
 
 /// Returns how many snowflakes, ObjectIDs and values of segments were issued.
 fn ids() -> [u64; 3] {
-    let taken = lanes::made_lanes().map(|lane| lane.taken()).sum();
-    let objectids = objectids::made_lane().map_or(0, |lane| lane.minted());
+    let taken = lanes::made_lanes().map(|lane| lane.ids_taken()).sum();
+    let objectids = objectids::made_lane().map_or(0, |lane| lane.ids_minted());
     [
         never_less(Family::Snowflakes, taken),
         never_less(Family::ObjectIds, objectids),

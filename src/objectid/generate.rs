@@ -25,7 +25,7 @@ fn lane() -> &'static ObjectIdLane {
 
 /// Returns the lane, for showing, if a session has made it.
 pub fn made_lane() -> Option<&'static ObjectIdLane> {
-    LANE.made().map(|memory| memory.head)
+    LANE.if_made().map(|memory| memory.head)
 }
 
 /// Mints an ObjectID; none after the end of its time.
@@ -37,7 +37,7 @@ pub fn objectid() -> Option<ObjectId> {
 /// Mints an ObjectID if this process has attached the lane; none after the end of its time.
 #[inline]
 pub fn next_objectid() -> Option<ObjectId> {
-    LANE.attached()?.head.objectid(clock::now_exactly())
+    LANE.if_attached()?.head.objectid(clock::now_exactly())
 }
 
 /// Mints an ObjectID of machine and process; none after the end of its time.

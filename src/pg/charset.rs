@@ -59,7 +59,7 @@ pub fn decode(text: &[u8]) -> String {
 }
 
 /// Encodes a text; none if the database's encoding does not have one of its characters.
-fn encoded(text: &str) -> Option<Vec<u8>> {
+fn try_encode(text: &str) -> Option<Vec<u8>> {
     match encoding() {
         PG_SQL_ASCII => text.chars().map(|sign| sign.try_into().ok()).collect(),
         to if to != PG_UTF8 && !text.is_ascii() => convert(text.as_bytes(), PG_UTF8, to),
@@ -68,15 +68,15 @@ fn encoded(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Encodes a text that is shown. If the encoding lacks one of its characters, question marks stand for all but ASCII.
-pub fn shown(text: &str) -> Vec<u8> {
+pub fn encode_shown(text: &str) -> Vec<u8> {
     let plain = |sign: char| u8::try_from(sign).ok().filter(u8::is_ascii).unwrap_or(b'?');
-    encoded(text).unwrap_or_else(|| text.chars().map(plain).collect())
+    try_encode(text).unwrap_or_else(|| text.chars().map(plain).collect())
 }
 
 /// Encodes a statement or a name. A character that the database's encoding lacks is an error: no other means the same.
 pub fn encode(text: &str) -> Vec<u8> {
     const MESSAGE: &str = "text has a character that the encoding of the database does not have";
-    encoded(text).unwrap_or_else(|| {
+    try_encode(text).unwrap_or_else(|| {
         let code = Code::ERRCODE_UNTRANSLATABLE_CHARACTER;
         ErrorReport::new(code, MESSAGE, "pg_mint").report(PgLogLevel::ERROR);
         unreachable!("an error report does not return")

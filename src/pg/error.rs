@@ -1,6 +1,6 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{decode, is_utf8, shown};
+use crate::pg::charset::{decode, encode_shown, is_utf8};
 use mint_core::bytes::excerpt::{ELLIPSIS, LONGEST, excerpt_of};
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -63,7 +63,7 @@ fn report_of(function: &'static str, code: Code, message: String) -> Report {
 /// of a long text that a caller gave.
 pub fn message(text: &str) -> Vec<u8> {
     const LONGEST_MESSAGE: usize = 600;
-    shown(&excerpt_of(text, LONGEST_MESSAGE))
+    encode_shown(&excerpt_of(text, LONGEST_MESSAGE))
 }
 
 fn for_pgrx(text: &str) -> String {

@@ -72,7 +72,7 @@ impl<const IS_DATABASE: bool> ParsedGuc for Registry<IS_DATABASE> {
     fn assign(self) {
         KEY.clear();
         match IS_DATABASE {
-            true => grantor::changed(),
+            true => grantor::drop_cached(),
             false => grantor::set(GRANTOR.get().filter(|_| self.0)),
         }
     }

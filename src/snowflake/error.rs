@@ -240,7 +240,7 @@ fn explain(
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
             .hint("Wait, or check the system clock."),
-        MintError::LeaseEnded { until } => grantor::ended(*until),
+        MintError::LeaseEnded { until } => grantor::refuse_ended(*until),
         MintError::BeyondReach { reach, .. } => report
             .detail(reach_detail(*reach))
             .hint("Wait, or correct the system clock."),

@@ -63,16 +63,16 @@ quick!(
     guarded_snowflake_next_id_wrapper,
     // A negative shard is never kept.
     (shard: i32, layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, Key::Shard(shard.cast_unsigned())),
+        open_ticks::next(layout.recent_layout()?, Key::Shard(shard.cast_unsigned())),
         next_of_tick(layout, Key::Shard(shard.cast_unsigned()))
 );
 
 /// Mints as [`open_ticks::next`] or [`mint::next_tick`], if the former with the layout of the last call did not.
 fn next_of_tick(layout: SnowflakeLayout, key: Key) -> Option<i64> {
-    if let Some(layout) = layout.recent() {
+    if let Some(layout) = layout.recent_layout() {
         return mint::next_tick(layout, key);
     }
-    let layout = layout.kept()?;
+    let layout = layout.kept_layout()?;
     open_ticks::next(layout, key).or_else(|| mint::next_tick(layout, key))
 }
 
@@ -107,7 +107,7 @@ quick!(
     pg_finfo_snowflake_next_wrapper,
     guarded_snowflake_next_wrapper,
     (layout: SnowflakeLayout) =>
-        open_ticks::next(layout.recent()?, Key::Own),
+        open_ticks::next(layout.recent_layout()?, Key::Own),
         own_key().and_then(|own| next_of_tick(layout, own))
 );
 

@@ -22,8 +22,8 @@ static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
 struct Cache;
 
 impl Watcher for Cache {
-    fn assigned() {
-        grantor::changed();
+    fn on_assign() {
+        grantor::drop_cached();
     }
 }
 

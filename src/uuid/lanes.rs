@@ -25,7 +25,7 @@ fn lanes() -> &'static UuidLanes {
 
 /// Returns the lanes, for showing, if a session has made them.
 pub fn made_lanes() -> Option<&'static UuidLanes> {
-    LANES.made().map(|memory| memory.head)
+    LANES.if_made().map(|memory| memory.head)
 }
 
 /// Mints version 1.
@@ -55,6 +55,6 @@ pub fn v7() -> Uuid {
 /// Mints version 7, if this process has done so before.
 #[inline]
 pub fn next_v7() -> Option<Uuid> {
-    let lanes = LANES.attached()?.head;
+    let lanes = LANES.if_attached()?.head;
     Some(lanes.v7(clock::now_exactly(), random::seeded_bits()?))
 }

@@ -73,7 +73,7 @@ const SEED: u64 = 0x7a5b_2236_7996_dcfd;
 type State = [u32; 3];
 
 /// Returns the state before the first byte of a key.
-const fn seeded(length: u32) -> State {
+const fn initial_state(length: u32) -> State {
     let start = 0x9e37_79b9_u32.wrapping_add(length).wrapping_add(3_923_095);
     let [seed_above, seed_below] = [(SEED >> 32) as u32, SEED as u32];
     mix([
@@ -87,7 +87,7 @@ const fn seeded(length: u32) -> State {
 #[inline]
 #[must_use]
 pub fn hash_of_number(key: i64) -> u64 {
-    const SEEDED: State = seeded(4);
+    const SEEDED: State = initial_state(4);
     let [low, high] = [key as u32, (key >> 32) as u32];
     let [a, b, c] = SEEDED;
     let word = low ^ if key >= 0 { high } else { !high };
@@ -98,7 +98,7 @@ pub fn hash_of_number(key: i64) -> u64 {
 #[inline]
 #[must_use]
 pub fn hash_of_uuid(key: [u8; 16]) -> u64 {
-    const SEEDED: State = seeded(16);
+    const SEEDED: State = initial_state(16);
     let word = |at: usize| u32::from_ne_bytes([key[at], key[at + 1], key[at + 2], key[at + 3]]);
     let [a, b, c] = SEEDED;
     let [a, b, c] = mix([

@@ -35,12 +35,12 @@ impl RandomBits {
             self.used += 1;
             return word;
         }
-        self.drawn()
+        self.draw_words()
     }
 
     /// Draws words, and returns the first.
     #[inline(never)]
-    fn drawn(&mut self) -> u64 {
+    fn draw_words(&mut self) -> u64 {
         self.cipher.fill(&mut self.words);
         self.used = 1;
         self.words[0]

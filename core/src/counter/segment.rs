@@ -319,7 +319,7 @@ impl Segment {
     }
 
     /// Returns how many values were drawn of those that were taken since the statistics were reset.
-    fn drawn(&self) -> u64 {
+    fn values_drawn(&self) -> u64 {
         // Read `taken` first: a segment that is filled in between lowers the result, and never raises it.
         let taken = self.taken.load(Ordering::Acquire);
         let drawn = taken.wrapping_sub(self.left());
@@ -328,7 +328,7 @@ impl Segment {
 
     /// Sets the statistics to zero.
     pub fn reset_statistics(&self) {
-        let drawn = self.drawn();
+        let drawn = self.values_drawn();
         self.taken
             .fetch_add(drawn.wrapping_neg(), Ordering::Relaxed);
         for statistic in [&self.refills, &self.waits, &self.waited] {
@@ -365,7 +365,7 @@ impl Segment {
             ready,
             step: self.step.load(Ordering::Relaxed),
             is_used: self.refilled.load(Ordering::Relaxed) != 0,
-            drawn: self.drawn(),
+            drawn: self.values_drawn(),
             refills: self.refills.load(Ordering::Relaxed),
             waits: self.waits.load(Ordering::Relaxed),
             waited: self.waited.load(Ordering::Relaxed).cast_signed(),

@@ -67,7 +67,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     pub fn whole(head: &'a TableHead, mut buckets: &'a [Bucket<PLACES>]) -> Self {
         let mut table = Self::new(head, buckets.len());
         while !buckets.is_empty() {
-            let (part, rest) = buckets.split_at(table.buckets_of(table.mapped()));
+            let (part, rest) = buckets.split_at(table.buckets_of(table.mapped_parts()));
             table.map(part);
             buckets = rest;
         }
@@ -85,7 +85,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
 
     /// Maps the next part.
     pub fn map(&mut self, part: &'a [Bucket<PLACES>]) {
-        let next = self.mapped();
+        let next = self.mapped_parts();
         debug_assert!(part.len() == self.buckets_of(next));
         if let Some(place) = self.parts.get_mut(next) {
             *place = part;
@@ -94,7 +94,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
 
     /// Returns how many parts this session has mapped.
     #[must_use]
-    pub fn mapped(&self) -> usize {
+    pub fn mapped_parts(&self) -> usize {
         let unmapped = self.parts.iter().position(|part| part.is_empty());
         unmapped.unwrap_or(PARTS)
     }

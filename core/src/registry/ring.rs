@@ -56,7 +56,7 @@ impl RingRules {
             .wait
             .saturating_sub(clocks.boot.saturating_sub(kept.began));
         let answer = match request.demand {
-            RingDemand::Grant(number) => match state.repeated(number, self, clocks.wall) {
+            RingDemand::Grant(number) => match state.unheard_lease(number, self, clocks.wall) {
                 Some(lease) => Ok(lease),
                 None if left > 0 => Err(Refusal::Wait { left }),
                 None => self.grant(state, &ring, request.width, number, clocks.wall, random),
@@ -240,7 +240,7 @@ impl RingClocks {
 
 impl RingState {
     /// Returns the lease of a member that has not heard of it, and asks again.
-    fn repeated(&self, number: i64, rules: &RingRules, now: Micros) -> Option<RingLease> {
+    fn unheard_lease(&self, number: i64, rules: &RingRules, now: Micros) -> Option<RingLease> {
         let is_it = |lease: &RingLease| lease.number == number && lease.is_credible(rules, now);
         self.rows.values().copied().find(is_it)
     }

@@ -41,7 +41,7 @@ pub const SHARED: u64 = u32::MAX as u64;
 impl Lane {
     /// Returns a lane outside any table.
     #[must_use]
-    pub fn alone(layout: &Layout, shard: u64) -> Self {
+    pub fn outside_table(layout: &Layout, shard: u64) -> Self {
         let lane = Lane::default();
         lane.publish(layout, shard);
         lane
@@ -108,7 +108,7 @@ impl Lane {
     /// Returns how many ids sessions have taken from the lane; a session can hold some that it has not returned yet. A
     /// session that moves the lane meanwhile can make it less, never more.
     #[must_use]
-    pub fn taken(&self) -> u64 {
+    pub fn ids_taken(&self) -> u64 {
         // Read the word first: the words skipped before it were added before it moved.
         let word = self.word.load(Ordering::Acquire);
         let taken = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
@@ -129,7 +129,7 @@ impl Lane {
 
     /// Sets the statistics to zero.
     pub fn reset_statistics(&self) {
-        self.skip(0, self.taken() + 1);
+        self.skip(0, self.ids_taken() + 1);
         for statistic in [&self.waits, &self.waited, &self.largest_step] {
             statistic.store(0, Ordering::Relaxed);
         }

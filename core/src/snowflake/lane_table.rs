@@ -9,7 +9,7 @@
 //! and enough slots stay vacant for a lookup to end after a few.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::bytes::hash::{fibonacci, keyed};
+use crate::bytes::hash::{fibonacci, keyed_hash};
 use crate::snowflake::lane::{Lane, SHARED};
 use crate::snowflake::layout::{Layout, LayoutKey};
 
@@ -105,7 +105,7 @@ impl<'a> LaneTable<'a> {
     /// collide.
     #[inline]
     fn hash(&self, key: LayoutKey, shard: u64) -> u64 {
-        keyed(key.shape ^ key.epoch.rotate_left(32), shard, self.secret)
+        keyed_hash(key.shape ^ key.epoch.rotate_left(32), shard, self.secret)
     }
 
     /// Finds the lane from which (layout, shard) mints, if it has one of its own. Takes no lock.

@@ -70,7 +70,7 @@ impl Fields {
         match name {
             "time" => {
                 self.order.push(b't');
-                once(&mut self.time, "time", width("time", value)?)
+                set_once(&mut self.time, "time", width("time", value)?)
             }
             "shard" => {
                 self.order.push(b'n');
@@ -81,15 +81,15 @@ impl Fields {
                     Some((upper, lower)) => (width("shard", upper)?, width("shard", lower)?),
                     None => (width("shard", value)?, 0),
                 };
-                once(&mut self.shard, "shard", parts)
+                set_once(&mut self.shard, "shard", parts)
             }
             "seq" => {
                 self.order.push(b's');
-                once(&mut self.seq, "seq", width("seq", value)?)
+                set_once(&mut self.seq, "seq", width("seq", value)?)
             }
-            "unit" => once(&mut self.unit, "unit", unit(value)?),
-            "epoch" => once(&mut self.epoch, "epoch", epoch(value)?),
-            "start" => once(&mut self.start, "start", value.to_owned()),
+            "unit" => set_once(&mut self.unit, "unit", unit(value)?),
+            "epoch" => set_once(&mut self.epoch, "epoch", epoch(value)?),
+            "start" => set_once(&mut self.start, "start", value.to_owned()),
             _ => Err(LayoutError::UnknownField(excerpt(name))),
         }
     }
@@ -140,7 +140,7 @@ impl Fields {
     }
 }
 
-fn once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), LayoutError> {
+fn set_once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), LayoutError> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(LayoutError::Repeated(name)),

@@ -199,7 +199,7 @@ impl Script {
             renewals: 0,
             renewing: 100 * MS,
         };
-        let lane = Lane::alone(&layout, 0);
+        let lane = Lane::outside_table(&layout, 0);
         Script {
             layout,
             lane,
@@ -239,7 +239,7 @@ impl Script {
 
     /// Restarts after a crash: lanes and anchor are new, and the page has kept `value`.
     pub fn restart(&mut self, value: Micros) {
-        self.lane = Lane::alone(&self.layout, 0);
+        self.lane = Lane::outside_table(&self.layout, 0);
         self.world.anchor = ClockAnchor::new();
         self.start_at(value);
     }

@@ -60,7 +60,7 @@ impl World {
             ceiling,
             attach: false,
             lease: None,
-            lanes: [1, 2].map(|shard| Lane::alone(&layout(), shard)),
+            lanes: [1, 2].map(|shard| Lane::outside_table(&layout(), shard)),
             stamp: AtomicUsize::new(0),
         }
     }

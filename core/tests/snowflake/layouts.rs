@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn bytes_and_lanes_keep_all_of_a_layout(layout in layouts(64), shard: u64) {
         prop_assert_eq!(Layout::from_bytes(&layout.to_bytes()), Ok(layout));
-        prop_assert_eq!(Lane::alone(&layout, shard).layout(), Some(layout));
+        prop_assert_eq!(Lane::outside_table(&layout, shard).layout(), Some(layout));
     }
 
     /// Accepted bytes are of a layout that text can express, and are its only stored form.

@@ -297,7 +297,7 @@ fn a_released_lease_ends_behind_all_ids() {
     script.set(HOUR + SECOND);
     script.next().unwrap();
     // Never used, used before this lease, and used.
-    let unused = Lane::alone(&script.layout, 1);
+    let unused = Lane::outside_table(&script.layout, 1);
     let lease = script.world.lease.as_ref().unwrap();
     let used = lease.release([&unused, &script.lane]);
     assert_eq!(used, epoch + HOUR + SECOND + 1);

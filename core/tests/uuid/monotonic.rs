@@ -274,13 +274,13 @@ fn bounds_outside_of_the_time_field() {
 #[test]
 fn object_ids_are_counted_exactly() {
     let lane = ObjectIdLane::new(SEED);
-    assert_eq!(lane.minted(), 0);
+    assert_eq!(lane.ids_minted(), 0);
     let mint = |count: u64, now: Nanos| {
-        let before = lane.minted();
+        let before = lane.ids_minted();
         for _ in 0..count {
             lane.objectid(now).unwrap();
         }
-        assert_eq!(lane.minted(), before + count);
+        assert_eq!(lane.ids_minted(), before + count);
     };
     for second in 0..10 {
         mint(100 * second, NOW + 7 * second.cast_signed() * SECOND);
@@ -290,7 +290,7 @@ fn object_ids_are_counted_exactly() {
     mint((1 << 25) + 5, NOW + 100 * SECOND);
     mint(3, NOW + 200 * SECOND);
     lane.reset_count();
-    assert_eq!(lane.minted(), 0);
+    assert_eq!(lane.ids_minted(), 0);
     mint(10, NOW + 300 * SECOND);
     let threads = 4;
     let each = 100_000;
@@ -304,12 +304,12 @@ fn object_ids_are_counted_exactly() {
         }
         let mut before = 0;
         while before < 10 {
-            before = before.max(lane.minted());
+            before = before.max(lane.ids_minted());
             assert!(before <= 10 + threads * each.unsigned_abs());
         }
     });
-    assert_eq!(lane.minted(), 10 + threads * each.unsigned_abs());
+    assert_eq!(lane.ids_minted(), 10 + threads * each.unsigned_abs());
     // Past the end of the time field nothing is counted.
     assert_eq!(lane.objectid(5_000_000_000 * SECOND), None);
-    assert_eq!(lane.minted(), 10 + threads * each.unsigned_abs());
+    assert_eq!(lane.ids_minted(), 10 + threads * each.unsigned_abs());
 }

@@ -69,8 +69,7 @@ fn take_from_page(
     }
 }
 
-/// Returns the values once they are durable. If there are none, raises the error of a sequence without `count` in a
-/// row.
+/// Returns the values once they are durable. If there are none, raises the error of a sequence without `count` left.
 fn durable(sequence: &Sequence, rules: &Rules, taken: &Taken, count: u64) -> Values {
     let Some(values) = taken.values else {
         exhausted::refuse(sequence, rules, count)
@@ -146,7 +145,6 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
 /// Raises an error for every server while the sequence stands before the furthest `end` that any of them has reported:
 /// it was set back, and would issue values again. The values always come from the page, so that those of each server
 /// follow those that it took before.
-/// that it took before.
 pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Values, bool) {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();

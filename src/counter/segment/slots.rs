@@ -238,8 +238,8 @@ impl SegmentsSlot {
         self.percent.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the next segment should be taken: it is missing, and no other server was asked for it or failed
-    /// a short while ago.
+    /// Returns whether the next segment should be taken: it is missing, and no request for it runs or has failed
+    /// lately.
     pub fn wants_next(&self) -> bool {
         self.segment.lacks_next() && !self.request.rests()
     }
@@ -351,7 +351,7 @@ pub fn drop_segments(key: SlotKey) {
 
 /// Returns the slots that are in use, if a session has made the memory.
 pub(super) fn made_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
-    let slots = SEGMENTS.made().map(|memory| memory.slots.iter());
+    let slots = SEGMENTS.if_made().map(|memory| memory.slots.iter());
     slots
         .into_iter()
         .flatten()
@@ -360,7 +360,7 @@ pub(super) fn made_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
 
 /// Returns how many slots there are, or will be.
 pub(super) fn most() -> usize {
-    let made = SEGMENTS.made().map(|memory| memory.slots.len());
+    let made = SEGMENTS.if_made().map(|memory| memory.slots.len());
     made.unwrap_or_else(|| settings::MAX_SEGMENTS.count())
 }
 

@@ -40,7 +40,7 @@ static FAMILIES: LastUsed<UsedFamily> = LastUsed::new(&NONE);
 #[inline]
 pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     let known = FAMILIES.recent();
-    if let Some(table) = users::mapped()
+    if let Some(table) = users::mapped_table()
         && known.family == family
         && known.user.get() == privilege::user()
         && let Some((_, section)) = known.sections.get(section_of(id, known.sections.len()))
@@ -50,7 +50,7 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
             section.owner,
             id,
             want,
-            sections::evicted,
+            sections::note_eviction,
         )
     {
         return first;
@@ -65,9 +65,9 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
         let (sequence, found) = find_section(family, id, pg_sys::ACL_INSERT);
         let (section, owner) = (found.section(), found.owner);
         let drawn = if can_grow {
-            users::table().draw(section, owner, id, want, sections::evicted)
+            users::table().draw(section, owner, id, want, sections::note_eviction)
         } else {
-            users::table().draw_or_evict(section, owner, id, want, sections::evicted)
+            users::table().draw_or_evict(section, owner, id, want, sections::note_eviction)
         };
         match drawn {
             Ok(first) => return first,

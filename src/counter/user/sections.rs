@@ -74,7 +74,7 @@ impl SectionRef {
 }
 
 /// Records that an entry of a section was evicted. If the slot is another section's by now, that can skip numbers.
-pub fn evicted(entry: Evicted) {
+pub fn note_eviction(entry: Evicted) {
     // These were mapped with the users.
     statistics::add(Count::UserEvictions, 1);
     if let Some(slot) = memory().slots.get(entry.section()) {
@@ -98,7 +98,7 @@ pub fn raise(oid: pg_sys::Oid, beyond: i64) {
     let (_, cache) = sequence.definition();
     let step = i64::try_from(cache).unwrap_or(i64::MAX).max(2);
     let (found, mut page) = attach(sequence);
-    pinned(found, |slot| {
+    with_pin(found, |slot| {
         slot.tag.note_use(clock::now());
         let Ok(()) = slot.section.bounds.raise(beyond, step, &mut page);
     });
@@ -109,7 +109,7 @@ fn open(oid: pg_sys::Oid) -> Sequence {
 }
 
 /// Pins a section and runs `work`, unless the slot has gone to another section. Returns whether it ran.
-fn pinned(found: SectionRef, work: impl FnOnce(&'static SectionSlot)) -> bool {
+fn with_pin(found: SectionRef, work: impl FnOnce(&'static SectionSlot)) -> bool {
     // Sequentially consistent with `claim`, which stores the owner and then reads the pins.
     found.slot.pins.fetch_add(1, Ordering::SeqCst);
     // Dropped also when `work` raises an error.
@@ -171,8 +171,7 @@ impl Page for SectionPage {
     }
 }
 
-/// Returns a section and its page. If the page is below the ceiling in shared memory, as after `setval`, it is raised
-/// first.
+/// Returns a section and its page, which is raised first if it is below the ceiling in memory, as after `setval`.
 fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
     statistics::map();
     let mut page = SectionPage { sequence };
@@ -180,7 +179,7 @@ fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
         let found = slot_for(SlotKey::new(page.sequence.identity()));
         // The page is read once there is a slot: from then on sessions raise it by this slot only, and attach first.
         let value = page.sequence.row().last_value;
-        let is_current = pinned(found, |slot| {
+        let is_current = with_pin(found, |slot| {
             let bounds = &slot.section.bounds;
             bounds.attach(value);
             let Ok(()) = bounds.bring_up(&mut page);
@@ -218,7 +217,7 @@ fn slot_for(key: SlotKey) -> SectionRef {
                 }
             },
         };
-        for other in slot_table::earlier(set, key) {
+        for other in slot_table::earlier_slots(set, key) {
             other.retire();
         }
         let owner = slot.section.owner();
@@ -237,7 +236,7 @@ fn slot_for(key: SlotKey) -> SectionRef {
 
 /// Returns how many sections have a slot, and how many can. Takes no lock.
 pub fn used() -> (usize, usize) {
-    let Some(memory) = SECTIONS.made() else {
+    let Some(memory) = SECTIONS.if_made() else {
         return (0, settings::MAX_SECTIONS.count());
     };
     let used = memory.slots.iter().filter(|slot| slot.tag.database() != 0);

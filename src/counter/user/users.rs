@@ -72,7 +72,7 @@ fn keep(table: UserTable<'static>) -> &'static UserTable<'static> {
 
 /// Returns the users of the server, if this process has mapped any.
 #[inline]
-pub fn mapped() -> Option<&'static UserTable<'static>> {
+pub fn mapped_table() -> Option<&'static UserTable<'static>> {
     TABLE.get()
 }
 
@@ -98,8 +98,8 @@ pub fn map_parts() {
         let handle = memory.head.parts.get(part)?.load(Ordering::Acquire);
         (handle != 0).then_some(handle)
     };
-    while let Some(handle) = handle(table.mapped()) {
-        let part = table.mapped();
+    while let Some(handle) = handle(table.mapped_parts()) {
+        let part = table.mapped_parts();
         table.map(map_slots(handle, table.buckets_of(part)));
     }
     keep(table);
@@ -107,7 +107,7 @@ pub fn map_parts() {
 
 /// Returns how many users are in memory, and how many can be.
 pub fn used() -> (u64, u64) {
-    let buckets = match USERS.made() {
+    let buckets = match USERS.if_made() {
         Some(memory) => {
             let buckets = memory.head.buckets.load(Ordering::Relaxed) as usize;
             return UserTable::<'_, 511>::new(&memory.head.table, buckets).used();
@@ -138,7 +138,7 @@ pub fn grow() -> bool {
         if !table().is_crowded() {
             return Ok(());
         }
-        if table().mapped() <= part
+        if table().mapped_parts() <= part
             && let Some(handle) = head.parts.get(part)
         {
             let size = table().buckets_of(part) * size_of::<Bucket>();
@@ -177,7 +177,7 @@ fn allocated() -> (usize, usize) {
         let later: usize = made.map(|(_, part)| table.buckets_of(part)).sum();
         ((memory.slots.len() + later) * KB, most * KB)
     };
-    let made = USERS.made().map(allocated);
+    let made = USERS.if_made().map(allocated);
     made.unwrap_or_else(|| (0, most_buckets() * KB))
 }
 
@@ -188,13 +188,13 @@ fn describe() -> String {
 
 /// Returns a text with the memory of users, if there is no memory for more of them.
 pub fn shortage() -> Option<String> {
-    let refused = USERS.made()?.head.refused.load(Ordering::Relaxed);
+    let refused = USERS.if_made()?.head.refused.load(Ordering::Relaxed);
     let is_over = has_room_for(refused as usize * 2) == Some(true);
     (refused != 0 && !is_over).then(describe)
 }
 
 /// Returns the memory of users beyond the first part, in kB.
-pub fn grown() -> usize {
-    let first = USERS.made().map_or(0, |memory| size_of_val(memory.slots));
+pub fn grown_kb() -> usize {
+    let first = USERS.if_made().map_or(0, |all| size_of_val(all.slots));
     allocated().0.saturating_sub(first / 1_024)
 }

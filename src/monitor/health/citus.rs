@@ -9,7 +9,7 @@ use crate::snowflake::node::own_shards;
 /// Returns whether this node can generate ids and no other generates the same. A default of a distributed table that passes a
 /// shard is an error on other nodes, and two nodes cannot list the same shards as their own.
 pub fn citus(defaults: &Defaults) -> Finding {
-    let known = membership::known();
+    let known = membership::current();
     let Some(own) = known.as_ref().as_ref().filter(|own| own.is_or_was_node()) else {
         return Finding::ok("This database is not a node of a Citus cluster.");
     };

@@ -43,7 +43,7 @@ pub fn memory(all: &LanesUsage, defaults: &Defaults) -> Finding {
     }
     found.into_iter().reduce(Finding::and).unwrap_or_else(|| {
         let bytes: u64 = usage().map(|segment| segment.size).sum();
-        let size = bytes.div_ceil(1_024) + users::grown() as u64;
+        let size = bytes.div_ceil(1_024) + users::grown_kb() as u64;
         let detail = format!("There was memory for all that was needed: {size} kB.");
         Finding::ok(detail)
     })

@@ -56,11 +56,11 @@ fn found(
 
 /// Judges a server without a node by the defaults that need one.
 fn unset(status: Status, defaults: &Defaults) -> Option<Finding> {
-    let known = membership::known();
+    let known = membership::current();
     let of_cluster = known.as_ref().as_ref();
     let is_given = of_cluster.is_some_and(Membership::is_or_was_node);
     // A cluster gives no node if a registry is set.
-    if !matches!(setting(), Node::Unset) || is_given && !grantor::is_there() {
+    if !matches!(setting(), Node::Unset) || is_given && !grantor::has_registry() {
         return None;
     }
     let cause = "Parameter \"pg_mint.node\" is not set.";
@@ -76,7 +76,7 @@ fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
     let cause = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
     let hint = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
     found(defaults, (status, cause, hint), |default| {
-        let shard = default.generated().filter(|_| grantor::is_there())?;
+        let shard = default.generated().filter(|_| grantor::has_registry())?;
         let is_permitted = session::is_permitted(&default.layout, shard);
         (!is_permitted).then(|| format!("generates ids of such a shard, {shard}"))
     })

@@ -10,8 +10,8 @@ use mint_core::{BUILTINS, clock::duration_text, registry::ring::RingRules};
 
 /// Returns whether this server has the leases that sessions have needed, and the registry renews them in time.
 pub fn registry(defaults: &Defaults) -> Finding {
-    let is_set = grantor::is_there();
-    let wanted = usage::wanted().into_iter().filter(|_| is_set);
+    let is_set = grantor::has_registry();
+    let wanted = usage::wanted_nodes().into_iter().filter(|_| is_set);
     let judged = wanted.map(|wanted| judge(wanted, defaults));
     let none = ["No registry is set.", "No session has needed a lease."][usize::from(is_set)];
     let judged = judged.reduce(Finding::and);
@@ -28,7 +28,7 @@ pub fn registry(defaults: &Defaults) -> Finding {
 fn judge(wanted: WantedNode, defaults: &Defaults) -> Finding {
     let (now, bits) = (clock::now(), bits(wanted.width));
     let slot = wanted.slot;
-    let lease = slot.and_then(|slot| Some((slot.held()?, slot.granted_at())));
+    let lease = slot.and_then(|slot| Some((slot.held_lease()?, slot.granted_at())));
     let (mut status, mut detail) = match lease.filter(|(lease, _)| lease.until > now) {
         Some((lease, granted)) => {
             let (age, left) = ((now - granted).max(0), lease.until - now);

@@ -137,7 +137,7 @@ pub fn define_parsed<T: ParsedGuc>(
 /// The reaction to the assignment of an integer.
 pub trait Watcher {
     /// Drops the values that were cached. Called at each assignment, also when a transaction restores the old value.
-    fn assigned();
+    fn on_assign();
 }
 
 /// Defines a setting whose value is an integer that is cached with others. Called once, when the library is loaded.
@@ -168,7 +168,7 @@ pub fn define_watched_int<W: Watcher>(
 
 #[pg_guard]
 unsafe extern "C-unwind" fn assign_int<W: Watcher>(_value: c_int, _extra: *mut c_void) {
-    W::assigned();
+    W::on_assign();
 }
 
 /// Parses a text that the server gives to a hook; null is the default value.

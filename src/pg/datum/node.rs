@@ -36,7 +36,7 @@ pub unsafe fn binary<'a>(
 ///
 /// # Safety
 /// It is null or a node.
-pub unsafe fn uncast(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
+pub unsafe fn without_casts(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     // SAFETY: as the caller says; the tags say what the nodes are.
     unsafe {
         while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
@@ -53,7 +53,7 @@ pub unsafe fn uncast(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
 pub unsafe fn column<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
     // SAFETY: as the caller says; the tag says what the node is.
     unsafe {
-        let column: *mut pg_sys::Var = as_node(uncast(node), NodeTag::T_Var)?;
+        let column: *mut pg_sys::Var = as_node(without_casts(node), NodeTag::T_Var)?;
         Some(&*column)
     }
 }

@@ -69,7 +69,7 @@ pgrx::impl_sql_translatable!(DecodedText, "text");
 convert::result!(DecodedText);
 
 /// Raises the error of a text that is too long, before it is decoded: such arguments are names or settings.
-fn checked(text: Text<'_>) -> DecodedText {
+fn decode_checked(text: Text<'_>) -> DecodedText {
     const LONGEST: usize = 65_536;
     if text.0.len() > LONGEST {
         report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long")
@@ -86,7 +86,7 @@ fn checked(text: Text<'_>) -> DecodedText {
 unsafe impl<'fcx> pgrx::callconv::ArgAbi<'fcx> for DecodedText {
     unsafe fn unbox_arg_unchecked(arg: pgrx::callconv::Arg<'_, 'fcx>) -> Self {
         // SAFETY: as the caller says.
-        checked(unsafe { arg.unbox_arg_using_from_datum::<Text<'_>>() }.unwrap_or(Text(&[])))
+        decode_checked(unsafe { arg.unbox_arg_using_from_datum::<Text<'_>>() }.unwrap_or(Text(&[])))
     }
 
     unsafe fn unbox_nullable_arg(
@@ -94,7 +94,7 @@ unsafe impl<'fcx> pgrx::callconv::ArgAbi<'fcx> for DecodedText {
     ) -> pgrx::nullable::Nullable<Self> {
         // SAFETY: as the caller says.
         let text = unsafe { arg.unbox_arg_using_from_datum::<Text<'_>>() };
-        text.map(checked).into()
+        text.map(decode_checked).into()
     }
 }
 
@@ -112,7 +112,7 @@ impl pgrx::FromDatum for DecodedText {
 impl pgrx::IntoDatum for DecodedText {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         // Text and bytea are laid out alike.
-        charset::shown(&self.0).into_datum()
+        charset::encode_shown(&self.0).into_datum()
     }
 
     fn type_oid() -> pg_sys::Oid {

@@ -22,14 +22,14 @@ fn draw<T>(draw: impl FnOnce(&mut RandomBits) -> T) -> T {
         {
             *stream = None;
         }
-        draw(&mut stream.get_or_insert_with(|| (pid, seeded())).1)
+        draw(&mut stream.get_or_insert_with(|| (pid, new_generator())).1)
     };
     // SAFETY: the generator calls nothing but the operating system.
     unsafe { STREAM.with(with) }
 }
 
 #[cold]
-fn seeded() -> RandomBits {
+fn new_generator() -> RandomBits {
     RandomBits::seeded().unwrap_or_else(|error| {
         report(
             PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,

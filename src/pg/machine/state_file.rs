@@ -54,7 +54,7 @@ pub fn overwrite(name: &str, content: &str) -> Result<(), Error> {
 }
 
 /// Returns why an existing file cannot be written.
-pub fn unwritable(name: &str) -> Option<Error> {
+pub fn write_error(name: &str) -> Option<Error> {
     let opened = OpenOptions::new().write(true).open(name);
     opened
         .err()

@@ -102,11 +102,11 @@ impl Sequence {
     /// if the page is in memory: when that session commits, the file can be gone before it is read.
     pub fn open_to_look(oid: pg_sys::Oid) -> Option<Self> {
         let free = Self::open_at_once(oid, Lock::Write);
-        free.or_else(|| Self::open_at_once(oid, Lock::Read)?.pinned())
+        free.or_else(|| Self::open_at_once(oid, Lock::Read)?.pin_page())
     }
 
     /// Keeps the page in memory, if it is there, until the value is dropped.
-    fn pinned(mut self) -> Option<Self> {
+    fn pin_page(mut self) -> Option<Self> {
         let main = pg_sys::ForkNumber::MAIN_FORKNUM;
         // SAFETY: an open relation has the place of its file. A pinned page stays, also when its file is removed.
         unsafe {

@@ -23,7 +23,7 @@ pub(super) trait Segment: Sync {
 }
 
 /// Runs `make` under the lock of a rendezvous, if that has no handle.
-pub(super) fn once<E>(
+pub(super) fn make_once<E>(
     name: &'static CStr,
     make: impl FnOnce(&mut Rendezvous) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -54,7 +54,7 @@ pub(super) static SEGMENTS: Callbacks<&dyn Segment> = Callbacks::new();
 /// whose sizes follow from settings are halved together.
 pub(super) fn make_all(own: &'static dyn Segment) {
     const LEAST: u32 = 20;
-    let made = once(c"pg_mint", |all| {
+    let made = make_once(c"pg_mint", |all| {
         let absent = || {
             SEGMENTS
                 .all()

@@ -19,7 +19,7 @@ use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::error::report;
 use crate::pg::machine::dsm::{Shortage, make_pinned, map};
 use crate::pg::shmem::rendezvous::{Rendezvous, Stamp, name_tranche, rendezvous};
-use crate::pg::shmem::reservation::{SEGMENTS, Segment, make_all, once, usage_of};
+use crate::pg::shmem::reservation::{SEGMENTS, Segment, make_all, make_once, usage_of};
 use crate::pg::shmem::size_setting::SizeSetting;
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_void};
@@ -27,7 +27,7 @@ use std::ptr::addr_of_mut;
 use std::slice;
 use std::sync::atomic::Ordering;
 
-/// A segment of shared memory: a head of type `H` and slots of type `S`. Many processes use both at once, so mutable
+/// A segment of shared memory: a head of type `H` and slots of type `S`. Many processes use both at make_once, so mutable
 /// parts are atomic; and zeroed memory must be a valid value of both.
 pub struct NamedSegment<H: 'static, S: 'static = ()> {
     name: &'static CStr,
@@ -98,13 +98,13 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
 
     /// Returns the memory, if this process has attached it.
     #[inline]
-    pub fn attached(&'static self) -> Option<&'static Memory<H, S>> {
+    pub fn if_attached(&'static self) -> Option<&'static Memory<H, S>> {
         self.memory.get()
     }
 
     /// Returns the memory if a session has made it, with a library that writes the same version. Never waits for long.
     /// For showing.
-    pub fn made(&'static self) -> Option<&'static Memory<H, S>> {
+    pub fn if_made(&'static self) -> Option<&'static Memory<H, S>> {
         if let Some(memory) = self.memory.get() {
             return Some(memory);
         }
@@ -129,7 +129,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         usage_of(self).size != 0
     }
 
-    /// Adds the segment to those that are made together. Called once, when the library is loaded.
+    /// Adds the segment to those that are made together. Called make_once, when the library is loaded.
     pub fn register(&'static self) {
         SEGMENTS.add(self);
     }
@@ -243,7 +243,7 @@ impl<H, S> Segment for NamedSegment<H, S> {
     }
 
     fn make_if_absent(&self, halvings: u32) -> Result<(), Shortage> {
-        once(self.name, |place| {
+        make_once(self.name, |place| {
             let made = self.make(place, halvings);
             place.refused.store(made.is_err().into(), Ordering::Relaxed);
             made

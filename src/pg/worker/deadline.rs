@@ -175,7 +175,7 @@ fn tick() {
     }
     if CURRENT.is_opening.load(Relaxed) {
         let new =
-            (0..DESCRIPTORS).filter(|&descriptor| is_socket(descriptor) && !stays(descriptor));
+            (0..DESCRIPTORS).filter(|&descriptor| is_socket(descriptor) && !was_open(descriptor));
         for descriptor in new {
             // SAFETY: a handler can call it. The library that has opened the descriptor closes it, as it would close
             // the socket.
@@ -215,7 +215,7 @@ impl Drop for Opening {
 }
 
 /// Returns whether a socket was open before [`opening`].
-fn stays(descriptor: usize) -> bool {
+fn was_open(descriptor: usize) -> bool {
     CURRENT.sockets[descriptor / 64].load(Relaxed) >> (descriptor % 64) & 1 == 1
 }
 

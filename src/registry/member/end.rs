@@ -7,7 +7,7 @@ use mint_core::{Lane, Micros};
 
 /// Ends all leases after the postmaster has ended: nobody can end the sessions that use them. **For the worker.**
 pub fn end_all() {
-    memory().held().for_each(|slot| {
+    memory().held_slots().for_each(|slot| {
         end(slot);
     });
 }
@@ -30,7 +30,7 @@ fn end(slot: &LeaseSlot) -> Micros {
 
 /// Ends a lease that is held. Returns it, and a timestamp after all its ids.
 pub fn end_held(slot: &LeaseSlot) -> Option<(RingLease, Micros)> {
-    let lease = slot.held()?;
+    let lease = slot.held_lease()?;
     let used = end(slot);
     slot.lose();
     Some((lease, used))

@@ -4,7 +4,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::machine::clock;
 use crate::registry::member::memory::{LeaseSlot, memory};
-use crate::registry::member::usage::wanted;
+use crate::registry::member::usage::wanted_nodes;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -30,8 +30,8 @@ fn leases() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
-    let rows = wanted().into_iter().map(|wanted| {
-        let held = wanted.slot.and_then(LeaseSlot::held);
+    let rows = wanted_nodes().into_iter().map(|wanted| {
+        let held = wanted.slot.and_then(LeaseSlot::held_lease);
         (
             wanted.width.cast_signed(),
             held.map(|lease| lease.node.cast_signed()),

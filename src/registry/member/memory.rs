@@ -84,8 +84,8 @@ pub(super) fn memory() -> &'static LeasesHead {
 }
 
 /// Returns the memory if a session has made it. For showing.
-pub(super) fn made() -> Option<&'static LeasesHead> {
-    LEASES.made().map(|memory| memory.head)
+pub(super) fn if_made() -> Option<&'static LeasesHead> {
+    LEASES.if_made().map(|memory| memory.head)
 }
 
 impl LeasesHead {
@@ -96,7 +96,7 @@ impl LeasesHead {
     }
 
     /// Returns the slots whose lease is held.
-    pub fn held(&self) -> impl Iterator<Item = &LeaseSlot> {
+    pub fn held_slots(&self) -> impl Iterator<Item = &LeaseSlot> {
         self.slots().filter(|slot| slot.number().is_some())
     }
 
@@ -117,7 +117,7 @@ impl LeasesHead {
     }
 
     /// Returns the slot of the node that the registry chose for a width, if it is the registry of the settings.
-    pub fn chosen(&self, width: u32) -> Option<&LeaseSlot> {
+    pub fn chosen_slot(&self, width: u32) -> Option<&LeaseSlot> {
         let index = self.index_of_chosen(width).checked_sub(1)?;
         let slot = self.slots.get(index as usize)?;
         (slot.registry() == settings::registry_key()).then_some(slot)
@@ -146,7 +146,7 @@ impl LeasesHead {
     }
 
     /// Returns the widths of which sessions need a node.
-    pub fn wanted(&self) -> impl Iterator<Item = u32> + use<> {
+    pub fn wanted_widths(&self) -> impl Iterator<Item = u32> + use<> {
         let widths = self.widths.load(Ordering::Acquire);
         let is_none = self.released.load(Ordering::Acquire) != 0;
         (0..WIDTHS as u32).filter(move |width| !is_none && widths >> width & 1 == 1)
@@ -163,12 +163,12 @@ impl LeasesHead {
 
     /// Releases all leases, until a session needs one again. Returns how many there were.
     pub fn release(&self) -> i64 {
-        let held = self.held().count();
+        let held = self.held_slots().count();
         if held > 0 {
             self.released.store(1, Ordering::Release);
             self.requests.wait_for(&WORKER, || true, || None::<()>);
         }
-        held.saturating_sub(self.held().count()) as i64
+        held.saturating_sub(self.held_slots().count()) as i64
     }
 
     /// Returns whether the worker uses the settings of this process.
@@ -211,7 +211,7 @@ impl LeaseSlot {
     }
 
     /// Returns the lease as the registry has granted it, if it is held.
-    pub fn held(&self) -> Option<RingLease> {
+    pub fn held_lease(&self) -> Option<RingLease> {
         // Read the end first: the beginning that is read then belongs to it.
         let until = self.lease.until();
         self.number().map(|number| RingLease {

@@ -8,7 +8,7 @@ use crate::pg::error::{report, sentence};
 use crate::pg::machine::clock;
 use crate::pg::worker::mailbox::{POLL, last_failure};
 use crate::registry::bits;
-use crate::registry::member::memory::{LeaseSlot, WIDTHS, WORKER, made, memory};
+use crate::registry::member::memory::{LeaseSlot, WIDTHS, WORKER, if_made, memory};
 use crate::registry::member::trouble::Trouble;
 use crate::snowflake::error::IN_RECOVERY;
 use crate::snowflake::node::grantor::{self, Grantor};
@@ -37,7 +37,7 @@ pub struct RegistryGrantor;
 
 impl Grantor for RegistryGrantor {
     fn lease(&self, layout: &Layout, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
-        if let Some(slot) = leased(layout.shard.width, node) {
+        if let Some(slot) = leased_slot(layout.shard.width, node) {
             return (node..=node, slot.lease());
         }
         match own_numbers(layout, node) {
@@ -58,7 +58,7 @@ impl Grantor for RegistryGrantor {
         }
     }
 
-    fn ended(&self, until: Micros) -> ! {
+    fn refuse_ended(&self, until: Micros) -> ! {
         refuse(RENEWED.get(), Some(until))
     }
 }
@@ -67,8 +67,8 @@ impl Grantor for RegistryGrantor {
 static RENEWED: Local<u32> = Local::new(0);
 
 /// Returns the slot of a node that the registry has leased to this server, and has not replaced by another one.
-fn leased(width: u32, node: u64) -> Option<&'static LeaseSlot> {
-    let chosen = made().and_then(|head| head.chosen(width));
+fn leased_slot(width: u32, node: u64) -> Option<&'static LeaseSlot> {
+    let chosen = if_made().and_then(|head| head.chosen_slot(width));
     chosen.filter(|slot| slot.node() == node)
 }
 
@@ -102,7 +102,7 @@ fn own_numbers(layout: &Layout, shard: u64) -> Option<RangeInclusive<u64>> {
 
 /// Returns whether this session can generate ids of a shard.
 pub fn is_permitted(layout: &Layout, shard: u64) -> bool {
-    leased(layout.shard.width, shard).is_some() || own_numbers(layout, shard).is_some()
+    leased_slot(layout.shard.width, shard).is_some() || own_numbers(layout, shard).is_some()
 }
 
 /// Refuses a shard that can be another server's.
@@ -135,7 +135,7 @@ fn find_node(width: u32) -> u64 {
         refuse_width(width, why);
     }
     let head = memory();
-    let find = || Some((head.index_of_chosen(width), head.chosen(width)?.node()));
+    let find = || Some((head.index_of_chosen(width), head.chosen_slot(width)?.node()));
     let (index, node) = find().unwrap_or_else(|| {
         recovery::refuse(&IN_RECOVERY);
         orphan::refuse();
@@ -161,7 +161,7 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     let head = memory();
     head.want(width);
     head.requests.wake(&WORKER);
-    if let Some(slot) = head.chosen(width)
+    if let Some(slot) = head.chosen_slot(width)
         && !ptr::eq(slot.lease(), lease)
     {
         report(

@@ -1,12 +1,12 @@
 //! The leases, for an administrator. This never makes the memory, nor talks to the registry.
 
-use crate::registry::member::memory::{LeaseSlot, SLOTS, made};
+use crate::registry::member::memory::{LeaseSlot, SLOTS, if_made};
 use crate::registry::member::trouble::Trouble;
 use crate::snowflake::node::grantor;
 
 /// Returns how many slots are used, and how many there are.
 pub fn used() -> (usize, usize) {
-    (made().map_or(0, |head| head.slots().count()), SLOTS)
+    (if_made().map_or(0, |head| head.slots().count()), SLOTS)
 }
 
 /// A width of which sessions need a node: the lease that is held, and why the last request failed.
@@ -17,15 +17,15 @@ pub struct WantedNode {
 }
 
 /// Returns the nodes that sessions have needed, unless these were released since.
-pub fn wanted() -> Vec<WantedNode> {
+pub fn wanted_nodes() -> Vec<WantedNode> {
     let missing = Trouble::of_missing_database();
-    let Some(head) = made() else {
+    let Some(head) = if_made() else {
         return Vec::new();
     };
     let missing = missing.filter(|_| !head.requests.is_served());
-    let wanted = head.wanted().map(|width| WantedNode {
+    let wanted = head.wanted_widths().map(|width| WantedNode {
         width,
-        slot: head.chosen(width),
+        slot: head.chosen_slot(width),
         trouble: missing.clone().or_else(|| head.trouble(width)),
     });
     wanted.collect()
@@ -33,9 +33,9 @@ pub fn wanted() -> Vec<WantedNode> {
 
 /// Returns whether leases are wanted, but no worker that could request them runs.
 pub fn lacks_worker() -> bool {
-    made().is_some_and(|head| {
-        grantor::is_there()
-            && head.wanted().next().is_some()
+    if_made().is_some_and(|head| {
+        grantor::has_registry()
+            && head.wanted_widths().next().is_some()
             && !head.requests.is_served_or_started()
             && Trouble::of_missing_database().is_none()
     })

@@ -82,7 +82,7 @@ fn hand_over() -> bool {
 
 /// Returns whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
-    deadline::is_asked_to_end() || !grantor::is_there()
+    deadline::is_asked_to_end() || !grantor::has_registry()
 }
 
 struct LeaseWorker {
@@ -130,7 +130,7 @@ impl LeaseWorker {
             self.due = [0; WIDTHS];
         }
         let is_waited_for = !head.requests.is_answered(requested);
-        let wanted: Vec<u32> = head.wanted().collect();
+        let wanted: Vec<u32> = head.wanted_widths().collect();
         if wanted.is_empty() {
             self.release_all();
         }
@@ -204,8 +204,8 @@ impl LeaseWorker {
     fn obtain(&mut self, width: u32) -> Result<(), (Trouble, Micros)> {
         let head = memory();
         let failed = |failure| (Trouble::of_failure(failure), SECOND);
-        if let Some(slot) = head.chosen(width)
-            && let Some(lease) = slot.held()
+        if let Some(slot) = head.chosen_slot(width)
+            && let Some(lease) = slot.held_lease()
         {
             // A lease that is over, or comes from a wrong clock, is dropped without a request.
             if lease.is_credible(&RULES, clock::now()) {
@@ -270,7 +270,7 @@ impl LeaseWorker {
         self.failures = [const { None }; WIDTHS];
         // A registry that does not answer is not asked again, as a shutdown waits for this.
         let mut is_heard = true;
-        for slot in head.held() {
+        for slot in head.held_slots() {
             let (width, is_of_registry) = (slot.width(), slot.registry() == self.key);
             if let Some((lease, used)) = end::end_held(slot)
                 && is_heard

@@ -86,7 +86,7 @@ pub fn get() -> Option<RingMemory> {
 
 /// Returns for how long the registry of this database grants nothing new, if it was asked since the server started.
 pub fn wait_left() -> Option<Micros> {
-    REGISTRIES_MEMORY.made()?;
+    REGISTRIES_MEMORY.if_made()?;
     Some(get()?.began + RingRules::STANDARD.wait - clock::up())
 }
 

@@ -230,7 +230,7 @@ fn detach(relation: pg_sys::Oid) {
 
 /// Returns the server's ceiling, which is a floor, in Unix microseconds; 0 if there is none.
 pub fn server_floor() -> Micros {
-    server_ceiling::foresee()
+    server_ceiling::floor_for_showing()
 }
 
 /// Returns why the file of the server's ceiling keeps the server from generating ids, with a remedy.

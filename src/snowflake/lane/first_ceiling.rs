@@ -31,7 +31,7 @@ pub fn first() -> Micros {
 fn above_lanes() -> Micros {
     let now = clock::now();
     let reach = now + settings::most_ahead();
-    let (near, far): (Vec<Micros>, Vec<Micros>) = lanes::issued()
+    let (near, far): (Vec<Micros>, Vec<Micros>) = lanes::issued_lanes()
         .map(|(.., at)| at.saturating_add(1))
         .partition(|&at| at <= reach);
     let near = near.into_iter().max().unwrap_or(1);

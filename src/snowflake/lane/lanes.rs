@@ -154,19 +154,20 @@ pub fn accept_clock() -> Micros {
 
 /// Returns by how much the clock has run ahead of the trusted one, if a session has made the memory.
 pub fn surplus() -> Option<Micros> {
-    LANES.made()?.head.anchor.surplus(clock::now(), clock::up())
+    let memory = LANES.if_made()?;
+    memory.head.anchor.surplus(clock::now(), clock::up())
 }
 
 /// Returns the lanes from which ids were minted, if a session has made the memory.
 pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
-    let memory = LANES.made();
+    let memory = LANES.if_made();
     let lanes = memory.map_or(&[][..], |memory| memory.slots);
     lanes.iter().filter(|lane| lane.last() != 0)
 }
 
 /// Returns how many shards have a lane, and how many can.
 pub fn used() -> (u32, u32) {
-    match LANES.made() {
+    match LANES.if_made() {
         Some(memory) => table(memory.head, memory.slots).used(),
         None => (0, settings::max_lanes()),
     }
@@ -178,7 +179,7 @@ pub fn lanes() -> impl Iterator<Item = &'static Lane> {
 }
 
 /// Returns these lanes, each with its layout and the start of the tick of its last id.
-pub fn issued() -> impl Iterator<Item = (&'static Lane, Layout, Micros)> {
+pub fn issued_lanes() -> impl Iterator<Item = (&'static Lane, Layout, Micros)> {
     lanes().filter_map(|lane| {
         let layout = lane.layout()?;
         let at = layout.tick_start(lane.last() >> layout.seq.width)?;

@@ -131,7 +131,7 @@ pub fn next_id(layout: &Parsed, key: Key, shard: u64, generation: u32) -> i64 {
             }
             first
         }
-        reserve => reserved(shared, lane, layout, shard, reserve),
+        reserve => reserved_id(shared, lane, layout, shard, reserve),
     };
     let id = layout.id(shard, word);
     session::set_last_id(id);
@@ -205,7 +205,7 @@ pub fn start_lane_above(layout: &Layout, shard: u64, word: u64) -> Micros {
     let policy = settings::policy();
     let mut host = Backend::new(shared, layout, shard);
     // This check comes before a lane is made, which lasts.
-    let reach = if privilege::is_superuser() && !grantor::is_there() {
+    let reach = if privilege::is_superuser() && !grantor::has_registry() {
         policy.max_jump
     } else {
         policy.max_ahead
@@ -254,7 +254,7 @@ fn accept<T>(
 
 /// Returns the next id of the session's reservation. The others are dropped when their tick is past, or when they are
 /// beyond this layout's end, because another layout of the lane with more bits of time took them.
-fn reserved(
+fn reserved_id(
     shared: &Shared,
     lane: &'static Lane,
     layout: &Layout,

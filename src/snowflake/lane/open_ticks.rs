@@ -59,7 +59,7 @@ fn entry(layout: &'static Layout, key: Key) -> &'static LocalMut<Option<Entry>> 
 /// # Safety
 /// No tick is kept while the result is used.
 #[inline(always)]
-unsafe fn known(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
+unsafe fn valid_entry(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
     // SAFETY: as the caller says.
     let known = unsafe { entry(layout, key).get() }.as_ref()?;
     let is_valid = ptr::eq(known.tick.layout(), layout)
@@ -72,7 +72,7 @@ unsafe fn known(layout: &'static Layout, key: Key) -> Option<&'static Entry> {
 #[inline(always)]
 pub fn next(layout: &'static Layout, key: Key) -> Option<i64> {
     // SAFETY: the calls read variables and the clock.
-    let id = (unsafe { known(layout, key) }?.tick).next(ceiling::current, clock::now)?;
+    let id = (unsafe { valid_entry(layout, key) }?.tick).next(ceiling::current, clock::now)?;
     session::set_last_id(id);
     Some(id)
 }
@@ -83,11 +83,10 @@ pub type Place = (u64, &'static Lane, Option<&'static Lease>);
 /// Returns the source of the ids of a key, if it is known.
 pub fn place(layout: &'static Layout, key: Key) -> Option<Place> {
     // SAFETY: the place is copied.
-    unsafe { known(layout, key) }.map(|known| known.tick.place())
+    unsafe { valid_entry(layout, key) }.map(|known| known.tick.place())
 }
 
-/// Keeps a tick from which an id of a key was minted. `generation` is that of [`grantor`] from before the shard and its
-/// lease were looked up.
+/// Keeps a tick from which an id of a key was minted. `generation` is [`grantor`]'s from before the shard's lookup.
 pub fn keep(tick: Option<OpenTick<'static>>, key: Key, generation: u32) {
     let Some(tick) = tick else {
         return;

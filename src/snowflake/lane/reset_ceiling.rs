@@ -24,13 +24,13 @@ pub fn reset(wanted: Micros) -> Micros {
     }
     let policy = settings::policy();
     if let Some(by) = lanes::surplus().filter(|&by| by > policy.max_jump) {
-        jumped(by);
+        refuse_jump(by);
     }
     let value = wanted.max(clock::now() + policy.max_ahead);
     refuse_below_lanes(value);
     set(&mut page, value);
     // A session can have advanced a lane under the old bounds since the first check: they cover it again first.
-    let issued = lanes::issued().map(|(.., at)| at);
+    let issued = lanes::issued_lanes().map(|(.., at)| at);
     if let Some(last) = issued.filter(|&at| at >= value).max() {
         set(&mut page, last.saturating_add(settings::window()));
         refuse_below_lanes(value);
@@ -47,7 +47,7 @@ fn set(page: &mut CeilingPage, value: Micros) {
 
 #[cold]
 #[track_caller]
-fn jumped(by: Micros) -> ! {
+fn refuse_jump(by: Micros) -> ! {
     let by = duration_text(by);
     report(
         Code::ERRCODE_SYSTEM_ERROR,
@@ -60,7 +60,7 @@ fn jumped(by: Micros) -> ! {
 
 #[track_caller]
 fn refuse_below_lanes(value: Micros) {
-    if let Some(lane) = beyond(value) {
+    if let Some(lane) = describe_lane_beyond(value) {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
             "cannot reset ceiling below ids generated since the server started",
@@ -72,8 +72,8 @@ fn refuse_below_lanes(value: Micros) {
 }
 
 /// Describes a lane that has issued ids of `limit` or later, if there is one.
-fn beyond(limit: Micros) -> Option<String> {
-    let (lane, layout, at) = lanes::issued().find(|&(_, _, at)| at >= limit)?;
+fn describe_lane_beyond(limit: Micros) -> Option<String> {
+    let (lane, layout, at) = lanes::issued_lanes().find(|&(_, _, at)| at >= limit)?;
     let shard = lane
         .shard()
         .map_or_else(String::new, |shard| format!(", shard {shard}"));

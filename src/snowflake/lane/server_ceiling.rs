@@ -33,13 +33,13 @@ pub(super) fn floor() -> Micros {
             }
             Ok(())
         });
-        known.unwrap_or_else(|error| unreadable(&error));
+        known.unwrap_or_else(|error| refuse_unreadable(&error));
     }
     server.floor.load(Ordering::Acquire)
 }
 
 /// Returns the floor for showing: takes no lock, and makes no memory.
-pub(super) fn foresee() -> Micros {
+pub(super) fn floor_for_showing() -> Micros {
     let known = slots::server_if_made().map(|server| server.floor.load(Ordering::Acquire));
     known
         .filter(|&known| known != 0)
@@ -52,7 +52,7 @@ pub(super) fn cover(value: Micros) {
     if covered.load(Ordering::SeqCst) < value {
         // Then the file belongs to a server that was started since.
         orphan::refuse();
-        slots::locked(|| raise(covered, value)).unwrap_or_else(|error| unwritable(&error));
+        slots::locked(|| raise(covered, value)).unwrap_or_else(|error| refuse_unwritable(&error));
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn reset(value: Micros) {
         server.floor.fetch_min(value, Ordering::AcqRel);
         Ok(())
     });
-    written.unwrap_or_else(|error| unwritable(&error));
+    written.unwrap_or_else(|error| refuse_unwritable(&error));
     slots::used().for_each(|slot| slot.bounds.lower_floor(known, value));
 }
 
@@ -140,19 +140,19 @@ pub(super) fn trouble() -> Option<(String, &'static str)> {
         let failure = slots::server_if_made()?.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| Error::from_raw_os_error(failure))
     };
-    let error = state_file::unwritable(FILE).or_else(failure)?;
+    let error = state_file::write_error(FILE).or_else(failure)?;
     Some((message("write", &error), remedy(&error)))
 }
 
 #[cold]
 #[track_caller]
-fn unreadable(error: &Error) -> ! {
+fn refuse_unreadable(error: &Error) -> ! {
     refuse("read", error)
 }
 
 #[cold]
 #[track_caller]
-fn unwritable(error: &Error) -> ! {
+fn refuse_unwritable(error: &Error) -> ! {
     refuse("write", error)
 }
 

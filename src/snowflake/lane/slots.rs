@@ -79,7 +79,7 @@ pub(super) fn server() -> &'static ServerCeiling {
 
 /// Returns the ceiling of the server, if a session has made the memory.
 pub(super) fn server_if_made() -> Option<&'static ServerCeiling> {
-    CEILINGS.made().map(|memory| memory.head)
+    CEILINGS.if_made().map(|memory| memory.head)
 }
 
 /// Runs `work` while no other session changes the owner of a slot or the ceiling of the server. A session that writes
@@ -195,7 +195,7 @@ fn take_over(database: u32) -> Option<&'static Slot> {
 }
 
 pub(super) fn used() -> impl Iterator<Item = &'static Slot> {
-    let slots = CEILINGS.made().map(|memory| memory.slots.iter());
+    let slots = CEILINGS.if_made().map(|memory| memory.slots.iter());
     slots
         .into_iter()
         .flatten()

@@ -39,12 +39,12 @@ impl Deref for Parsed {
 /// Returns the layout of a value's bytes, which its input function has checked.
 #[inline]
 pub fn layout(bytes: [u8; Layout::BYTES]) -> Parsed {
-    recent(bytes).map_or_else(|| find(words(bytes)), Parsed::Kept)
+    recent_layout(bytes).map_or_else(|| find(words(bytes)), Parsed::Kept)
 }
 
 /// Returns the layout of a value's bytes, if it is that of the last call.
 #[inline]
-pub fn recent(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
+pub fn recent_layout(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     let (known, layout) = RECENT.get();
     let words = words(bytes);
     // A comparison of tuples would compare one by one.
@@ -53,7 +53,7 @@ pub fn recent(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
 }
 
 /// Returns the layout of a value's bytes, if an earlier call of the session had it and it was kept.
-pub fn kept(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
+pub fn kept_layout(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
     let words = words(bytes);
     let mut all = places(&words).map_while(LocalOnce::get);
     let (_, layout) = all.find(|(known, _)| *known == words)?;

@@ -26,13 +26,13 @@ impl SnowflakeLayout {
 
     /// Returns the parsed layout, if the last call had it as well.
     #[inline]
-    pub fn recent(self) -> Option<&'static Layout> {
-        cache::recent(self.0)
+    pub fn recent_layout(self) -> Option<&'static Layout> {
+        cache::recent_layout(self.0)
     }
 
     /// Returns the parsed layout, if an earlier call of the session had it.
-    pub fn kept(self) -> Option<&'static Layout> {
-        cache::kept(self.0)
+    pub fn kept_layout(self) -> Option<&'static Layout> {
+        cache::kept_layout(self.0)
     }
 }
 

@@ -19,7 +19,7 @@ pub trait Grantor: Sync {
     fn node(&self, width: u32) -> u64;
 
     /// Raises the error that the lease ended at `until` and there is no other.
-    fn ended(&self, until: Micros) -> !;
+    fn refuse_ended(&self, until: Micros) -> !;
 }
 
 /// A cluster that a database can be a node of, in which a node has a number. Its leases do not end.
@@ -65,7 +65,7 @@ pub fn generation() -> u32 {
 pub fn set(registry: Option<&'static dyn Grantor>) {
     REGISTRY.set(registry);
     reconsider();
-    changed();
+    drop_cached();
 }
 
 /// Sets the grantor of servers without a registry. Called once, when the library is loaded.
@@ -88,7 +88,7 @@ pub fn reconsider() {
 }
 
 /// Returns whether nodes are leased from a registry.
-pub fn is_there() -> bool {
+pub fn has_registry() -> bool {
     REGISTRY.get().is_some()
 }
 
@@ -131,7 +131,7 @@ pub fn on_change(callback: fn()) {
 
 /// Drops everything that was cached under the old settings. Called when a setting is assigned, so the hot path of an id
 /// does not need to check the settings.
-pub fn changed() {
+pub fn drop_cached() {
     forget();
     ON_CHANGE.all().for_each(|callback| callback());
 }
@@ -183,9 +183,9 @@ pub fn node(layout: &Layout) -> u64 {
 
 /// Raises the error that the lease of a node ended at `until`.
 #[cold]
-pub fn ended(until: Micros) -> ! {
+pub fn refuse_ended(until: Micros) -> ! {
     let grantor = GRANTOR.get().unwrap_or_else(|| no_grantor().raise());
-    grantor.ended(until)
+    grantor.refuse_ended(until)
 }
 
 #[cold]

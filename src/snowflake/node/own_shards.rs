@@ -26,7 +26,7 @@ pub fn range_of(shard: u64, others: &BTreeSet<u64>) -> Option<RangeInclusive<u64
     if others.contains(&shard) {
         return None;
     }
-    let listed = listed();
+    let listed = listed_shards();
     let listed = listed.iter().find(|range| range.contains(&shard))?;
     let below = others.range(..shard).next_back();
     let above = others.range(shard..).next();
@@ -37,7 +37,7 @@ pub fn range_of(shard: u64, others: &BTreeSet<u64>) -> Option<RangeInclusive<u64
 
 /// Returns whether any shard is listed.
 pub fn is_set() -> bool {
-    !listed().is_empty()
+    !listed_shards().is_empty()
 }
 
 /// Returns whether two values of the setting list the same shard; never for a text that is not valid.
@@ -51,7 +51,7 @@ pub fn overlap(one: &str, other: &str) -> bool {
         .any(|one| other.iter().any(|other| meets(one, other)))
 }
 
-fn listed() -> Rc<Vec<RangeInclusive<u64>>> {
+fn listed_shards() -> Rc<Vec<RangeInclusive<u64>>> {
     LISTED.get_or(|| {
         let text = OWN_SHARDS.get().unwrap_or_default();
         // The text was checked when the setting was assigned.
@@ -74,7 +74,7 @@ impl ParsedGuc for OwnShards {
 
     fn assign(self) {
         LISTED.clear();
-        grantor::changed();
+        grantor::drop_cached();
     }
 }
 

@@ -55,7 +55,7 @@ impl ParsedGuc for Node {
 
     fn assign(self) {
         CHOICE.set(self);
-        grantor::changed();
+        grantor::drop_cached();
     }
 }
 
