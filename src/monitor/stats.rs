@@ -71,7 +71,7 @@ fn ids() -> [u64; 3] {
 fn values_drawn() -> u64 {
     // In this order, a segment that is filled or dropped in between lowers the result, and never raises it.
     let taken = statistics::count(Count::ValuesTaken);
-    let left = segments::left();
+    let left = segments::remaining();
     taken.saturating_sub(left + statistics::count(Count::ValuesDropped))
 }
 

@@ -197,7 +197,7 @@ impl Segment {
 
     /// Returns how many values can still be drawn.
     #[must_use]
-    pub fn left(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         let count = |generation| count_of(self.half(generation).head.load(Ordering::Relaxed));
@@ -322,7 +322,7 @@ impl Segment {
     fn values_drawn(&self) -> u64 {
         // Read `taken` first: a segment that is filled in between lowers the result, and never raises it.
         let taken = self.taken.load(Ordering::Acquire);
-        let drawn = taken.wrapping_sub(self.left());
+        let drawn = taken.wrapping_sub(self.remaining());
         if drawn.cast_signed() < 0 { 0 } else { drawn }
     }
 

@@ -102,7 +102,7 @@ impl Rules {
 
     /// Returns how many values can be issued before the end.
     #[must_use]
-    pub fn left(&self, state: SequenceState) -> u64 {
+    pub fn remaining(&self, state: SequenceState) -> u64 {
         self.room(self.next(state))
     }
 

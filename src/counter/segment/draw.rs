@@ -130,11 +130,11 @@ fn switch_segment(segments: Segments, sequence: pg_sys::Oid) {
         Switch::Done => {}
         Switch::NotMine => forget(sequence),
         Switch::Unfilled => {
-            segments.held(|slot| slot.segment.note_wait());
+            segments.with_owner(|slot| slot.segment.note_wait());
             let waiting = Wait::Segment.begin(true);
             let open = open(sequence);
             refill(sequence, open, true);
-            segments.held(|slot| slot.segment.note_waited(waiting.span()));
+            segments.with_owner(|slot| slot.segment.note_waited(waiting.span()));
         }
     }
 }

@@ -44,7 +44,7 @@ fn take_from_page(
     let (row, position) = sequence.update_then(
         |found, logged| {
             if segments.get().slot.is_stale(found, logged, rules, cache) {
-                segments.set(segments.get().renewed());
+                segments.set(segments.get().drop_and_renew());
             }
             taken.set(decide(segments.get(), sequence_state(found)));
             taken.get().map(|values: Values| SequenceRow {
@@ -56,7 +56,7 @@ fn take_from_page(
         |position| {
             if let Some(values) = taken.get() {
                 let note = |slot: &SegmentsSlot| slot.note_page(values.last(), position);
-                segments.get().held(note);
+                segments.get().with_owner(note);
                 then(segments.get(), values, position);
             }
         },
@@ -158,7 +158,7 @@ pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Value
         |segments, state| {
             let values = rules.take(state, 1, count)?;
             let note = |slot: &SegmentsSlot| slot.note_end(end, rules.increment);
-            let end = segments.held(note).unwrap_or(end);
+            let end = segments.with_owner(note).unwrap_or(end);
             let beyond = end.filter(|&end| !rules.cycle && !values.are_beyond(end));
             behind = beyond.map(|end| (end, values.first));
             behind.is_none().then_some(values)
@@ -206,9 +206,9 @@ fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
     if rules.cycle {
         return;
     }
-    let (total, on_page) = (rules.total(), rules.left(taken.state));
-    let further = taken.segments.held(|slot| {
-        let left = on_page.saturating_add(slot.segment.left()).min(total);
+    let (total, on_page) = (rules.total(), rules.remaining(taken.state));
+    let further = taken.segments.with_owner(|slot| {
+        let left = on_page.saturating_add(slot.segment.remaining()).min(total);
         let percent = u128::from(total - left) * 100 / u128::from(total.max(1));
         let percent = if on_page == 0 { 100 } else { percent as u32 };
         slot.is_further(percent).then_some((left, percent))

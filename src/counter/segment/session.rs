@@ -197,7 +197,7 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
             sequence.is_at(|row, logged| segments.slot.is_stale(row, logged, &rules, cache))
         };
         if is_stale {
-            segments = segments.renewed();
+            segments = segments.drop_and_renew();
         }
     }
     let known = known.unwrap_or_else(|| SEQUENCES.put(oid.to_u32(), DrawnSequence::new(oid)));

@@ -104,15 +104,15 @@ impl Segments {
 
     /// Runs `work`, unless the slot has gone to another sequence or its segments were dropped: then `work` would change
     /// those of another owner. The slot keeps its owner meanwhile.
-    pub fn held<T>(&self, work: impl FnOnce(&SegmentsSlot) -> T) -> Option<T> {
+    pub fn with_owner<T>(&self, work: impl FnOnce(&SegmentsSlot) -> T) -> Option<T> {
         memory().locked(|| self.is_current().then(|| work(self.slot)))
     }
 
     /// Drops the segments, as the sequence was set to another value, and returns the slot with its new owner. If the
     /// slot has another owner already, perhaps another sequence, returns the same: a draw with it begins again.
-    pub fn renewed(self) -> Self {
+    pub fn drop_and_renew(self) -> Self {
         let slot = self.slot;
-        self.held(|_| {
+        self.with_owner(|_| {
             slot.renew();
             Self::now_in(slot)
         })
@@ -134,7 +134,7 @@ impl Segments {
             }
             is_free && is_turn
         };
-        self.held(begin) == Some(true)
+        self.with_owner(begin) == Some(true)
     }
 
     /// Returns the number by which a worker finds these segments.
@@ -158,7 +158,7 @@ impl Segments {
 
     /// Records why the request has failed.
     pub fn note_failure(&self, why: &str) {
-        self.held(|slot| {
+        self.with_owner(|slot| {
             memory().head.why.set(why);
             memory().head.why_of.store(self.owner, Ordering::Release);
             slot.request.set(Fate::Failed);
@@ -179,13 +179,13 @@ impl Segments {
 
     /// Returns how many values to take next, within the limits; none once the slot has another owner.
     pub fn next_step(&self, now: Micros, steps: (u64, u64)) -> Option<u64> {
-        self.held(|slot| slot.segment.next_step(now, steps))
+        self.with_owner(|slot| slot.segment.next_step(now, steps))
     }
 
     /// Adds the next segment. If there is one, or the slot has another owner, the values are lost. **Under the page's
     /// lock.** `step`: the number of values that were to be taken.
     pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) {
-        self.held(|slot| {
+        self.with_owner(|slot| {
             if slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now) {
                 slot.segment.note_step(step);
                 slot.tag.note_use(now);
@@ -201,7 +201,7 @@ impl SegmentsSlot {
     fn renew(&self) {
         let owner = memory().head.owners.next();
         // This counts before they are gone, so a concurrent result is too low, never too high. Some can still be drawn.
-        let before = self.segment.left();
+        let before = self.segment.remaining();
         statistics::add(Count::ValuesDropped, before);
         let left = self.segment.reassign(owner);
         statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
@@ -267,7 +267,7 @@ impl SegmentsSlot {
             relogged: is_before_checkpoint(position),
         };
         // If nextval has taken more than is left in the segments, little is lost by dropping them.
-        let most = self.segment.left().max(64).max(2 * cache);
+        let most = self.segment.remaining().max(64).max(2 * cache);
         !rules.is_of_nextval(cache, left, found, most)
     }
 

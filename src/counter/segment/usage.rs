@@ -11,8 +11,8 @@ pub fn used() -> (usize, usize) {
 }
 
 /// Returns how many values were taken and can still be drawn.
-pub fn left() -> u64 {
-    made_slots().map(|slot| slot.segment.left()).sum()
+pub fn remaining() -> u64 {
+    made_slots().map(|slot| slot.segment.remaining()).sum()
 }
 
 /// Sets the statistics of all segments to zero.
