@@ -57,7 +57,7 @@ pub fn clock(lanes: &LanesUsage) -> Finding {
     let further = others.len().saturating_sub(SHOWN);
     let more = format!("So it is behind those of {further} more databases.");
     let shown = own.into_iter().chain(others.into_iter().take(SHOWN));
-    let shown = shown.map(behind).chain((further > 0).then_some(more));
+    let shown = shown.map(describe).chain((further > 0).then_some(more));
     let shown = shown.collect::<Vec<_>>().join(" ");
     if !shown.is_empty() {
         let hint = "Correct the clock of this machine. If it is right, a clock that was ahead has left ids or a ceiling in the future: see mint.reset_ceiling(timestamptz).";
@@ -69,10 +69,10 @@ pub fn clock(lanes: &LanesUsage) -> Finding {
     let is_near = policy.max_ahead > 0 && lane.0 >= policy.max_ahead / 5 * 4;
     let status = Status::Warning.when(is_near && !is_carried);
     let hint = "Use more shards, or a layout with more bits of sequence: a lane can be ahead of the clock by \"pg_mint.max_ahead\".";
-    Finding::new(status, behind(lane), hint)
+    Finding::new(status, describe(lane), hint)
 }
 
-fn behind((by, what): (Micros, String)) -> String {
+fn describe((by, what): (Micros, String)) -> String {
     format!("The clock is {} behind {what}.", duration_text(by))
 }
 

@@ -47,7 +47,7 @@ impl Default {
     }
 
     /// Returns the shard whose ids it generates: the one that it passes, or that of the node, if this is a number.
-    pub fn generated(&self) -> Option<u64> {
+    pub fn generated_shard(&self) -> Option<u64> {
         match node() {
             _ if !self.is_of_node => self.shard?.try_into().ok(),
             Node::Fixed(node) => Some(node.into()),

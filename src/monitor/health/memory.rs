@@ -57,7 +57,7 @@ fn sharing(all: &LanesUsage, defaults: &Defaults, is_full: bool) -> String {
     });
     let named = defaults::name(&defaults.all, |default| {
         let own = all.layouts.get(&default.layout.key());
-        let has_own = own.is_some_and(|(_, own)| match default.generated() {
+        let has_own = own.is_some_and(|(_, own)| match default.generated_shard() {
             Some(shard) => own.contains(&shard),
             None => !own.is_empty(),
         });

@@ -18,18 +18,18 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
         _ => Status::Warning,
     };
     let found = [
-        unset(failing, defaults),
-        refused(failing, defaults),
-        repeated(defaults),
-        facts.and_then(|facts| conflicts(facts, defaults)),
-        fixed(defaults),
+        judge_unset(failing, defaults),
+        judge_refused(failing, defaults),
+        judge_exchanged(defaults),
+        facts.and_then(|facts| judge_conflicts(facts, defaults)),
+        judge_fixed(defaults),
     ];
     let found = found.into_iter().flatten().reduce(Finding::and);
     found.unwrap_or_else(|| Finding::ok("The node of this server is not fixed."))
 }
 
 /// Describes a node that is fixed, and names defaults for which a registry could lease it to another server.
-fn fixed(defaults: &Defaults) -> Option<Finding> {
+fn judge_fixed(defaults: &Defaults) -> Option<Finding> {
     let node = match setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
@@ -37,7 +37,7 @@ fn fixed(defaults: &Defaults) -> Option<Finding> {
     };
     let leased = defaults::name(&defaults.all, |default| {
         let ring = RingRules::STANDARD.ring(default.layout.shard.width).ok()?;
-        let shard = default.generated().filter(|_| default.is_of_node)?;
+        let shard = default.generated_shard().filter(|_| default.is_of_node)?;
         let text = "takes it, and a registry could lease it to another server";
         ring.contains(&shard).then(|| text.to_owned())
     });
@@ -45,7 +45,7 @@ fn fixed(defaults: &Defaults) -> Option<Finding> {
 }
 
 /// Names the defaults with something to report, after the cause.
-fn found(
+fn report(
     defaults: &Defaults,
     (status, cause, hint): (Status, &str, &'static str),
     says: impl Fn(&Default) -> Option<String>,
@@ -55,7 +55,7 @@ fn found(
 }
 
 /// Judges a server without a node by the defaults that need one.
-fn unset(status: Status, defaults: &Defaults) -> Option<Finding> {
+fn judge_unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     let known = membership::current();
     let of_cluster = known.as_ref().as_ref();
     let is_given = of_cluster.is_some_and(Membership::is_or_was_node);
@@ -65,35 +65,35 @@ fn unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     }
     let cause = "Parameter \"pg_mint.node\" is not set.";
     let hint = "Use ALTER SYSTEM SET pg_mint.node with a number that no other server has, and SELECT pg_reload_conf().";
-    found(defaults, (status, cause, hint), |default| {
+    report(defaults, (status, cause, hint), |default| {
         let needs = default.is_of_node && default.layout.shard.width > 0;
         needs.then(|| "needs it".to_owned())
     })
 }
 
 /// Judges the shards of defaults if a registry leases nodes, which are not this server's.
-fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
+fn judge_refused(status: Status, defaults: &Defaults) -> Option<Finding> {
     let cause = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
     let hint = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
-    found(defaults, (status, cause, hint), |default| {
-        let shard = default.generated().filter(|_| grantor::has_registry())?;
-        let is_permitted = session::is_permitted(&default.layout, shard);
-        (!is_permitted).then(|| format!("generates ids of such a shard, {shard}"))
+    report(defaults, (status, cause, hint), |default| {
+        let shard = default.generated_shard()?;
+        let is_refused = grantor::has_registry() && !session::is_permitted(&default.layout, shard);
+        is_refused.then(|| format!("generates ids of such a shard, {shard}"))
     })
 }
 
 /// Judges the shards in defaults of tables exchanged with other servers, where the defaults can be the same.
-fn repeated(defaults: &Defaults) -> Option<Finding> {
+fn judge_exchanged(defaults: &Defaults) -> Option<Finding> {
     let cause = "This server publishes tables and subscribes to them whose defaults pass a shard. With the same default, another server generates the same ids.";
     let hint = "Use defaults without a shard, and a \"pg_mint.node\" of its own on each server.";
-    found(defaults, (Status::Warning, cause, hint), |default| {
+    report(defaults, (Status::Warning, cause, hint), |default| {
         let shard = default.shard.filter(|_| default.stored.is_exchanged)?;
         Some(format!("passes shard {shard}"))
     })
 }
 
 /// Judges subscriptions that could not apply rows: their keys can be ids that two servers have generated.
-fn conflicts(facts: &Facts, defaults: &Defaults) -> Option<Finding> {
+fn judge_conflicts(facts: &Facts, defaults: &Defaults) -> Option<Finding> {
     let times = facts.conflicts;
     let detail = format!(
         "Subscriptions of this database could not apply rows {times} times. Equal ids can be the cause."
