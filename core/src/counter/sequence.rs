@@ -185,7 +185,7 @@ const FIRST: u64 = 10;
 const MOST: u64 = 1_000_000;
 
 /// Returns the least and the most values to take at once of a sequence of `total` values. A `step` above 1 is used
-/// whatever the load. Otherwise the step adapts from [`FIRST`] on, and is at most a thousandth of all values.
+/// whatever the load. Otherwise the step adapts from 10 on, and is at most a thousandth of all values.
 #[must_use]
 pub fn steps(step: u64, total: u64) -> (u64, u64) {
     if step > 1 {
