@@ -245,8 +245,8 @@ impl RingState {
         self.rows.values().copied().find(is_it)
     }
 
-    /// Ends a lease after its last id, at most at the `last` end that one can have. One that the registry does not
-    /// know is over for it.
+    /// Ends a lease after its last id, at most at the `last` end that one can have. The registry refuses a lease that
+    /// it does not know.
     fn end(&mut self, lease: RingLease, used: Micros, last: Micros) -> Result<RingLease, Refusal> {
         match self.rows.get(&lease.node) {
             Some(row) if row.is_same(lease) => {

@@ -91,7 +91,7 @@ pub struct RingPosition {
     pub jumps: bool,
 }
 
-/// What a registry keeps in its tables.
+/// The state of a registry in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RingState {
     /// The exclusive or of [`RingLease::hash`] of the rows of all widths. Rows that somebody else has written or
@@ -111,7 +111,7 @@ pub struct RingState {
 pub struct RingMemory {
     /// When the wait began, by the clock since boot.
     pub began: Micros,
-    /// What [`RingState::digest`] must be: its value at the last answer, with the changes of each plain renewal since.
+    /// The [`RingState::digest`] at the last answer, with the changes of each plain renewal since.
     pub digest: u64,
     /// The time at the start less the clock since boot.
     pub offset: Micros,

@@ -39,7 +39,7 @@ static REGISTRIES_MEMORY: NamedSegment<RegistriesHead> =
         head.run.store(random::bits().cast_signed(), Relaxed);
     });
 
-/// What the commit of this transaction is to keep: all, and how plain renewals since have changed the digest.
+/// The memory that the commit of this transaction stores, and how plain renewals since have changed the digest.
 #[derive(Clone, Copy, Default)]
 struct Pending(Option<RingMemory>, u64);
 

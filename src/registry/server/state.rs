@@ -197,8 +197,8 @@ impl OpenRegistry<'_, '_> {
         self.rows(copy, &[text(place())], |_| ());
     }
 
-    /// Returns the digest of the rows, and the rows of the width, by a further condition. Those that keep a node out of the
-    /// ring do so at every place: a registry that moves takes them along.
+    /// Returns the digest of the rows, and the rows of the width, by a further condition. A row that keeps a node out of
+    /// the ring does so at every place: a registry that moves takes it along.
     fn load_rows(&mut self, condition: &str, node: u64) -> (u64, BTreeMap<u64, RingLease>) {
         let select = format!(
             "SELECT node, number, lease_from, lease_until, place = $1, node_bits = $2 FROM mint.registry_leases
