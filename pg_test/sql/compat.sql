@@ -206,6 +206,19 @@ SET TimeZone = 'Asia/Seoul';
 SELECT ulid_to_timestamp(timestamp_to_ulid('2023-03-10 12:00:49.111')) = '2023-03-10 12:00:49.111';
 RESET TimeZone;
 
+-- MySQL: the statements of an article on UUIDs, with bytea in place of BINARY(16).
+CREATE SCHEMA mysql;
+SET search_path = mysql, public;
+\set ECHO none
+\set file :compat mysql.sql
+\i :file
+\set ECHO all
+create table t (id int, uuid bytea default (UUID_TO_BIN(UUID())), swapped bytea default (UUID_TO_BIN(UUID(), 1)));
+insert into t (id) values (1), (2);
+select count(distinct BIN_TO_UUID(uuid)), min(length(uuid)), bool_and(IS_UUID(BIN_TO_UUID(swapped, 1)::text)),
+       min(uuid_version_of(BIN_TO_UUID(uuid))), min(uuid_version_of(BIN_TO_UUID(swapped, 1))) from t;
+SELECT UUID() <> UUID() AS volatile, uuid '6ccd780c-baba-1026-9564-5b8c656024db' AS a_literal_of_the_type, (uuid_nil_value()::text)::uuid AS a_cast;
+
 -- pg_partman 5: its encoders and decoders.
 CREATE SCHEMA coders;
 SET search_path = coders, public;
@@ -224,8 +237,8 @@ SELECT uuid_v7_time_decoder('not a uuid');
 RESET search_path;
 SELECT p.oid::regprocedure AS function, provolatile, proisstrict, proparallel, procost
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid ''of'' "18" %I $$', 'snowflake', 'pgx_ulid', 'coders') AND obj_description(p.oid) ~ '^(As|Refused|Returns)' ORDER BY nspname, proname, p.oid::regprocedure::text;
+WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid ''of'' "18" %I $$', 'snowflake', 'pgx_ulid', 'mysql', 'coders') AND obj_description(p.oid) ~ '^(As|Refused|Returns)' ORDER BY nspname, proname, p.oid::regprocedure::text;
 SELECT oid::regprocedure, obj_description(oid) FROM pg_proc WHERE oid IN ('pg_catalog.nextval(regclass)'::regprocedure, 'pg_catalog.currval(regclass)'::regprocedure);
 SET client_min_messages = warning;
-DROP SCHEMA uuidv7, uuid_ossp, "uuid 'of' ""18"" %I $$", snowflake, pgx_ulid, coders CASCADE;
+DROP SCHEMA uuidv7, uuid_ossp, "uuid 'of' ""18"" %I $$", snowflake, pgx_ulid, mysql, coders CASCADE;
 DROP EXTENSION pg_mint;

@@ -33,6 +33,13 @@ SELECT snowflake_encode('2020-01-01Z', 0, -1);
 SELECT snowflake_encode('2020-01-01Z', 1, 0, 'mastodon');
 SELECT snowflake_decode(-1);
 SELECT snowflake_time(1::bigint << 60, 'javascript');
+-- The HINT of a negative id, as that of Mastodon's instance actor, helps a query and an index.
+CREATE TABLE account AS SELECT unnest(ARRAY[-99, snowflake_encode('2020-01-01Z', 0, 0, 'mastodon')]) AS id;
+SELECT min(snowflake_time(id, 'mastodon')) FROM account;
+SELECT min(snowflake_time(id, 'mastodon')), min(id_to_text(id)) FROM account WHERE id >= 0;
+CREATE INDEX ON account (snowflake_time(id, 'mastodon'));
+CREATE INDEX ON account (snowflake_time(id, 'mastodon')) WHERE id >= 0;
+DROP TABLE account;
 SELECT snowflake_next_id(8192);
 SELECT snowflake_next_id(-1);
 SELECT snowflake_next_id(5, 'tso');

@@ -46,10 +46,11 @@ impl ToReport for IdError {
             Self::Timestamp { first, last, .. } => report.detail(format!(
                 "Timestamps of this layout must be between {first} and {last}."
             )),
+            Self::NotAnId { id: ..0, .. } => {
+                report.hint("Exclude negative ids, by WHERE id >= 0 in the query or the index.")
+            }
             Self::NotAnId { .. } => report
-                .detail(
-                    "The id is negative, or has bits or a timestamp that the layout cannot have.",
-                )
+                .detail("The id has bits or a timestamp that the layout cannot have.")
                 .hint("Use the layout that the id was generated with."),
             Self::TimeNotOnTop(_) => report.detail(
                 "Ids of this layout do not sort by time, so a span of time is not a range of ids.",

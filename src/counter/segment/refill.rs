@@ -19,7 +19,6 @@ use mint_core::counter::sequence::steps;
 use mint_core::{Rules, SequenceState, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
-use std::ops::RangeInclusive;
 
 /// The result of taking values from the page of a sequence.
 struct Taken {
@@ -219,27 +218,7 @@ fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
         error::warn(
             format!("sequence \"{}\" is nearly exhausted", sequence.name()),
             format!("Of {total} values, {left} can still be drawn."),
-            more_values_hint(sequence.limits(), rules),
+            exhausted::more_values_hint(sequence.limits(), rules),
         );
-    }
-}
-
-/// Returns the HINT of a sequence that has few values left: none for one that ends where type bigint does.
-fn more_values_hint(limits: RangeInclusive<i64>, rules: &Rules) -> Option<&'static str> {
-    let (end, limit, furthest, hint) = if rules.increment > 0 {
-        let hint = "Increase MAXVALUE of the sequence.";
-        (rules.max, *limits.end(), i64::MAX, hint)
-    } else {
-        let hint = "Decrease MINVALUE of the sequence.";
-        (rules.min, *limits.start(), i64::MIN, hint)
-    };
-    match end {
-        _ if end == furthest => None,
-        // The end of tickets of 32 bits: the column of their ids is most likely an integer.
-        _ if end == i64::from(i32::MAX) && rules.increment > 0 => Some(
-            "Use a column of type bigint, and then increase MAXVALUE of the sequence; or new tickets of 64 bits.",
-        ),
-        _ if end == limit => Some("Use a sequence of type bigint, and a column of that type."),
-        _ => Some(hint),
     }
 }
