@@ -122,7 +122,7 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "In millions, by number of sessions, on a machine with {} cores. `{QUICK_START}` is one shard of the default layout, \
              which has 1.02 million a second however many sessions use it, once the ids of the 2 s ahead of the clock are used \
-             up, and a little more with many sessions, as no id is used while they connect; in the other rows, the layout has room. Each session asks for {BATCH} ids in a query, again and again; a single one leaves its core idle between \
+             up, and a little more with many sessions, as no id is used while they connect; in the other rows, the layout has room. Each session asks for {BATCH} ids in a query, again and again, and in the last row for one; a single one leaves its core idle between \
              queries, so that two have more than twice as many. Median of \
              {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it.",
             std::thread::available_parallelism().map_or(0, usize::from)
@@ -142,6 +142,13 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
                 .collect(),
         ));
     }
+    // What a client sees that asks for its ids one by one: the round trip.
+    let mut cells = vec![format!("{QUICK_START}, one in a query")];
+    cells.extend(CLIENTS.iter().map(|&clients| {
+        let clients = run(server, clients, span, &format!("SELECT {QUICK_START}"));
+        number(clients.iter().map(Client::queries_per_second).sum::<f64>() / 1e6)
+    }));
+    table.row(&cells);
     chart::lines(
         &report.place("sessions.svg"),
         "Ids per second",
