@@ -387,8 +387,7 @@ COMMENT ON FUNCTION mint_sql.snowflake_layouts() IS 'Returns the built-in layout
 -- 64-bit ids: reading
 CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
-    CASE WHEN id >= 0 THEN 'The id has bits or a timestamp that the layout cannot have.' END,
-    CASE WHEN id < 0 THEN 'Exclude negative ids, by WHERE id >= 0 in the query or the index.' ELSE 'Use the layout that the id was generated with.' END);
+    CASE WHEN id >= 0 THEN 'The id has bits or a timestamp that the layout cannot have.' END, CASE WHEN id < 0 THEN 'Exclude negative ids by WHERE id >= 0.' ELSE 'Use the layout that the id was generated with.' END);
 CREATE OR REPLACE FUNCTION mint_sql.field(id bigint, shift bigint, bits bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (id >> shift::integer) & (9223372036854775807 >> (63 - bits)::integer);
 -- A product that exceeds 64 bits can fit with an epoch that is negative.
@@ -1106,7 +1105,7 @@ DECLARE
     result text := CASE name WHEN 'crockford-check' THEN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U', (id % 37)::integer + 1, 1) ELSE '' END;
 BEGIN
     IF id < 0 THEN
-        PERFORM mint_sql.refuse('22003', format('cannot encode negative id %s', id), NULL, 'Exclude negative ids, by WHERE id >= 0.');
+        PERFORM mint_sql.refuse('22003', format('cannot encode negative id %s', id), NULL, 'Exclude negative ids by WHERE id >= 0.');
     END IF;
     LOOP
         result := substr(digits, (rest % radix)::integer + 1, 1) || result;

@@ -120,7 +120,7 @@ pub fn bad_encoding(name: &[u8], is_allowed: fn(&Encoding) -> bool) -> Report {
 #[cold]
 #[track_caller]
 pub fn bad_id(error: &EncodingError) -> Report {
-    report(OUT_OF_RANGE, error.to_string()).hint("Exclude negative ids, by WHERE id >= 0.")
+    report(OUT_OF_RANGE, error.to_string()).hint("Exclude negative ids by WHERE id >= 0.")
 }
 
 /// Begins the error of a text that is not valid, such as a "base58 id". `again` returns the error of the text when it

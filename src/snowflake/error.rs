@@ -46,9 +46,7 @@ impl ToReport for IdError {
             Self::Timestamp { first, last, .. } => report.detail(format!(
                 "Timestamps of this layout must be between {first} and {last}."
             )),
-            Self::NotAnId { id: ..0, .. } => {
-                report.hint("Exclude negative ids, by WHERE id >= 0 in the query or the index.")
-            }
+            Self::NotAnId { id: ..0, .. } => report.hint("Exclude negative ids by WHERE id >= 0."),
             Self::NotAnId { .. } => report
                 .detail("The id has bits or a timestamp that the layout cannot have.")
                 .hint("Use the layout that the id was generated with."),
