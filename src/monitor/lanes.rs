@@ -48,20 +48,9 @@ fn lanes() -> TableIterator<
     // Returns a lane that never waits.
     let monotonic = |family, at: Micros, minted: Option<u64>| {
         let ahead = Some(interval(clock::ahead(at)));
-        let minted = minted.map(u64::cast_signed);
-        let (at, none) = (timestamp(at), || interval(0));
-        (
-            None,
-            None,
-            None,
-            at,
-            ahead,
-            minted,
-            0,
-            none(),
-            none(),
-            family,
-        )
+        let ids = minted.map(u64::cast_signed);
+        let (at, no) = (timestamp(at), || interval(0));
+        (None, None, None, at, ahead, ids, 0, no(), no(), family)
     };
     let [gregorian, unix] = uuids::made_lanes().map_or([None; 2], |lanes| lanes.last());
     let objectid = objectids::made_lane().and_then(|lane| Some((lane.last()?, lane.ids_minted())));

@@ -76,7 +76,7 @@ fn values_drawn() -> u64 {
 }
 
 /// Returns how many lanes, ceilings, segments, sections, users and leases are in use, each with the most that can be.
-fn used() -> [[u64; 2]; 6] {
+pub fn used() -> [[u64; 2]; 6] {
     let wide = |(used, most): (usize, usize)| [used as u64, most as u64];
     let (lanes_used, most_lanes) = lanes::used();
     let (users_used, most_users) = users::used();

@@ -170,11 +170,11 @@ fn segments() -> TableIterator<
         rows::list(source::ends(rows::may_see))
             .into_iter()
             .map(|row| {
-                let look = row.look;
+                let look = row.segments;
                 (
-                    Regclass(row.sequence),
+                    Regclass(row.sequence.into()),
                     look.position,
-                    row.end,
+                    look.ceiling,
                     look.ready,
                     look.step.cast_signed(),
                     look.drawn.cast_signed(),
@@ -182,7 +182,7 @@ fn segments() -> TableIterator<
                     look.waits.cast_signed(),
                     interval(look.waited),
                     timestamp(row.used),
-                    row.trouble.map(DecodedText),
+                    row.failure.map(DecodedText),
                 )
             }),
     )

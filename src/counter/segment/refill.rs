@@ -218,7 +218,7 @@ fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
         error::warn(
             format!("sequence \"{}\" is nearly exhausted", sequence.name()),
             format!("Of {total} values, {left} can still be drawn."),
-            exhausted::more_values_hint(sequence.limits(), rules),
+            exhausted::end(rules).2,
         );
     }
 }

@@ -363,33 +363,3 @@ pub(super) fn most() -> usize {
     let made = SEGMENTS.if_made().map(|memory| memory.slots.len());
     made.unwrap_or_else(|| settings::MAX_SEGMENTS.count())
 }
-
-/// The segments of a sequence of this database.
-pub struct SlotState {
-    pub sequence: u32,
-    /// When the slot was filled last.
-    pub used: Micros,
-    pub segments: SegmentState,
-    /// Why the last request for a segment from another server has failed.
-    pub failure: Option<String>,
-}
-
-/// Returns the state of each slot of this database.
-pub fn states() -> Vec<SlotState> {
-    let look = |slot: &SegmentsSlot| {
-        let state = || (slot.tag.sequence(), slot.tag.used(), slot.segment.state());
-        slot.is_own().then(state)
-    };
-    let state = |slot: &'static SegmentsSlot| {
-        let (owner, state) = slot.read(look)?;
-        let (sequence, used, segments) = state?;
-        let failure = Segments { slot, owner }.failure();
-        Some(SlotState {
-            sequence,
-            used,
-            segments,
-            failure,
-        })
-    };
-    memory().slots.iter().filter_map(state).collect()
-}

@@ -1,31 +1,28 @@
 //! Checks of the tables in shared memory, and of the settings that limit them.
 
-use crate::counter::segment::usage as segments;
 use crate::counter::settings::{MAX_SECTIONS, MAX_SEGMENTS, USER_MEMORY};
-use crate::counter::user::{sections, users};
+use crate::counter::user::users;
 use crate::monitor::health::defaults::{self, Defaults};
 use crate::monitor::health::finding::{Finding, Status};
+use crate::monitor::stats;
 use crate::pg::shmem::reservation::{MORE, Usage, usage};
-use crate::registry::member::usage as leases;
-use crate::snowflake::lane::{ceiling, lanes, usage::LanesUsage};
+use crate::snowflake::lane::usage::LanesUsage;
 use crate::snowflake::settings::MAX_LANES;
 use std::ffi::CStr;
 
 /// Returns whether there is too little memory, or a table is nearly full.
 pub fn memory(all: &LanesUsage, defaults: &Defaults) -> Finding {
-    let wide = |(used, most): (u32, u32)| (used.into(), most.into());
-    let long = |(used, most): (usize, usize)| (used as u64, most as u64);
-    // A full table without a setting makes calls fail. Others evict the least recently used slot, or share lanes.
-    let tables = [
-        ("lanes", wide(lanes::used()), "max_lanes"),
-        ("segments", long(segments::used()), "max_segments"),
-        ("sections", long(sections::used()), "max_sections"),
-        ("users", users::used(), "user_memory"),
-        ("ceilings", long(ceiling::used()), ""),
-        ("leases", long(leases::used()), ""),
+    // In the order of the statistics. Calls fail where there is no setting; other tables evict, or lanes are shared.
+    const TABLES: [(&str, &str); 6] = [
+        ("lanes", "max_lanes"),
+        ("ceilings", ""),
+        ("segments", "max_segments"),
+        ("sections", "max_sections"),
+        ("users", "user_memory"),
+        ("leases", ""),
     ];
     let mut found = Vec::from_iter(shortage());
-    for (what, (used, most), setting) in tables {
+    for ((what, setting), [used, most]) in TABLES.into_iter().zip(stats::used()) {
         let status = match 100 * used / most.max(1) {
             ..80 => continue,
             95.. if setting.is_empty() => Status::Critical,
@@ -87,8 +84,7 @@ fn shortage() -> Option<Finding> {
 
 /// Quotes names, if there are any.
 fn quoted(names: impl Iterator<Item = &'static CStr>) -> Option<String> {
-    let names = names.map(|name| format!("\"{}\"", name.to_string_lossy()));
-    let names: Vec<_> = names.collect();
+    let names: Vec<_> = names.map(|name| format!("{name:?}")).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 

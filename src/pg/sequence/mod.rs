@@ -8,7 +8,7 @@ mod page;
 
 use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
-use crate::pg::catalog::relation::{self, SequenceDefinition, byte};
+use crate::pg::catalog::relation::{self, byte};
 use crate::pg::error::report;
 pub use crate::pg::machine::wal::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
@@ -17,7 +17,6 @@ use pgrx::pg_sys::BufferLockMode::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 #[cfg(not(feature = "pg19"))]
 use pgrx::pg_sys::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use std::ops::RangeInclusive;
 
 pub use page::{File, SequenceRow};
 use page::{MAGIC, position_of, row_of};
@@ -179,30 +178,15 @@ impl Sequence {
         })
     }
 
-    /// Reads the row of pg_sequence, which the lock keeps unchanged.
-    fn catalog_row(&self) -> SequenceDefinition {
-        let row = relation::sequence(self.identity().0);
-        row.unwrap_or_else(|| {
+    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both.
+    pub fn definition(&self) -> (Rules, u64) {
+        let row = relation::sequence(self.identity().0).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("cache lookup failed for sequence \"{}\"", self.name()),
             )
             .raise()
-        })
-    }
-
-    /// Returns the values that the type of the sequence has.
-    pub fn limits(&self) -> RangeInclusive<i64> {
-        match self.catalog_row().value_type {
-            pg_sys::INT2OID => i16::MIN.into()..=i16::MAX.into(),
-            pg_sys::INT4OID => i32::MIN.into()..=i32::MAX.into(),
-            _ => i64::MIN..=i64::MAX,
-        }
-    }
-
-    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both unchanged.
-    pub fn definition(&self) -> (Rules, u64) {
-        let row = self.catalog_row();
+        });
         let rules = Rules {
             increment: row.increment,
             min: row.min,
