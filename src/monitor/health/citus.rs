@@ -3,7 +3,6 @@
 use crate::citus::membership::{self, COORDINATOR};
 use crate::monitor::health::defaults::{self, Defaults};
 use crate::monitor::health::finding::{Finding, Status};
-use crate::pg::citus;
 use crate::snowflake::node::own_shards;
 
 /// Returns whether this node can generate ids and no other generates the same. A default of a distributed table that passes a
@@ -19,8 +18,7 @@ pub fn citus(defaults: &Defaults) -> Finding {
         return Finding::new(Status::Critical, detail, hint);
     }
     let asks = own_shards::is_set() || own.group == Some(COORDINATOR);
-    let lists = asks.then(|| own.own_shards_of_groups());
-    let lists = lists.unwrap_or_default();
+    let lists = asks.then(|| own.own_shards_of_groups()).unwrap_or_default();
     let overlap = |(one, list): (&u64, &String)| {
         let mut others = lists.range(one + 1..);
         let other = others.find(|(_, other)| own_shards::overlap(list, other))?;
@@ -31,11 +29,9 @@ pub fn citus(defaults: &Defaults) -> Finding {
         let hint = "List each shard in \"pg_mint.own_shards\" of one node only: two nodes generate the same ids.";
         return Finding::new(Status::Critical, detail, hint);
     }
-    let distributed = citus::distributed_tables();
     let named = defaults::name(&defaults.all, |default| {
-        let shard = default.shard?;
-        let is_there = distributed.contains(&default.stored.table.to_u32());
-        is_there.then(|| format!("passes shard {shard}"))
+        let shard = default.shard.filter(|_| default.stored.is_listed)?;
+        Some(format!("passes shard {shard}"))
     });
     let tell = |group| format!("Group {group} did not tell its \"pg_mint.own_shards\".");
     let silent = (own.nodes.values()).filter(|group| asks && !lists.contains_key(group));

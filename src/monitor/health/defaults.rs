@@ -3,7 +3,8 @@
 
 use crate::monitor::health::finding::one_of_each;
 use crate::pg::catalog::expression::{StoredDefault, defaults_calling};
-use crate::snowflake::node::setting::{Node, node};
+use crate::pg::citus::distributed_tables;
+use crate::snowflake::node::setting::node;
 use mint_core::Layout;
 
 /// A default.
@@ -34,10 +35,10 @@ impl Default {
             _ => return None,
         };
         let layout = match arguments.get(layout) {
-            Some(passed) => passed.constant.as_deref()?,
+            Some(passed) => passed.as_deref()?,
             None => "instagram",
         };
-        let constant = shard.and_then(|shard| shard.constant.as_deref());
+        let constant = shard.and_then(|shard| shard.as_deref());
         Some(Self {
             layout: layout.parse().ok()?,
             shard: constant.and_then(|text| text.parse().ok()),
@@ -46,27 +47,23 @@ impl Default {
         })
     }
 
-    /// Returns the shard whose ids it generates: the one that it passes, or that of the node, if this is a number.
-    pub fn generated_shard(&self) -> Option<u64> {
-        match node() {
-            _ if !self.is_of_node => self.shard?.try_into().ok(),
-            Node::Fixed(node) => Some(node.into()),
-            Node::Parts(parts) => {
-                let parts = parts.map(i64::from);
-                self.layout.shard_from_parts(&parts).ok()
-            }
-            _ => None,
+    /// Returns the shard that it generates ids of: that which it passes, or that of the node, if this is a number.
+    pub fn generated(&self) -> Option<u64> {
+        match self.is_of_node {
+            true => node().shard(&self.layout),
+            false => self.shard?.try_into().ok(),
         }
     }
 }
 
 impl Defaults {
     pub fn read() -> Self {
-        let found = defaults_calling("snowflake_next");
+        let tables = distributed_tables().into_iter().map(Into::into);
+        let found = defaults_calling("snowflake_next", tables.collect());
         let left_out = match &found {
             None => "The catalogs of the column defaults are locked.".to_owned(),
             Some((_, 0)) => String::new(),
-            Some((_, left)) => format!("{left} column defaults were not read: there are too many."),
+            Some((_, left)) => format!("{left} column defaults were not read."),
         };
         let (all, _) = found.unwrap_or_default();
         let all = all.into_iter().filter_map(Default::of).collect();
@@ -82,6 +79,6 @@ pub fn name<'a>(
     one_of_each(all.into_iter().filter_map(|default| {
         let (stored, says) = (&default.stored, says(default)?);
         let text = format!("The default of {} {says}", stored.column);
-        Some((stored.owner, text))
+        Some((stored.owner, text, stored.columns))
     }))
 }

@@ -7,8 +7,7 @@ use crate::pg::catalog::{privilege, sql};
 use crate::pg::machine::clock::ahead;
 use crate::snowflake::lane::usage::LanesUsage;
 use mint_core::{Layout, Micros, clock::timestamp_text};
-use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::{cmp::Reverse, collections::HashSet};
 
 const DAY: Micros = 86_400_000_000;
 
@@ -53,8 +52,9 @@ pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
     if detail.trim().is_empty() {
         return Finding::ok("No layout in use ends within a year.");
     }
-    let hint = "Change the ids to a layout that lasts longer, by snowflake_encode().";
-    Finding::new(of_own.max(of_other), detail, hint)
+    let hint = "Change the ids to a layout that lasts longer, by snowflake_encode(). All columns are in mint.id_columns.";
+    let partial = Status::Warning.when(!defaults.left_out.is_empty());
+    Finding::new(partial.max(of_own).max(of_other), detail, hint)
 }
 
 /// Judges a sequence. If it has fewer values than a smallint, it is a toy that any role with a schema can make.
@@ -74,11 +74,13 @@ pub fn sequences() -> Finding {
     };
     let detail = one_of_each(all.iter().map(|drawn| {
         let sequence = sql::name_of(drawn.sequence);
-        let (role, percent) = (privilege::name_of(drawn.owner), drawn.percent);
-        let text = format!(
-            "Sequence \"{sequence}\" of role \"{role}\" has used {percent} percent of its values"
-        );
-        (drawn.owner, text)
+        let role = privilege::name_of(drawn.owner);
+        let says = match drawn.is_troubled {
+            true => "lacks a segment of its foreign server".to_owned(),
+            false => format!("has used {} percent of its values", drawn.percent),
+        };
+        let text = format!("Sequence \"{sequence}\" of role \"{role}\" {says}");
+        (drawn.owner, text, 1)
     }));
     let hint = "Increase MAXVALUE, or change the column to bigint: see mint.id_columns.";
     Finding::new(status_of(worst), detail, hint)

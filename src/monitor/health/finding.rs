@@ -48,14 +48,14 @@ impl Finding {
     }
 }
 
-/// Names objects that were found, the worst first: one of each owner, so that no owner hides those of another.
-pub fn one_of_each(found: impl Iterator<Item = (pg_sys::Oid, String)>) -> String {
+/// Names what was found, the worst first, each with how many are so: one of each owner, so that no owner hides what is of another.
+pub fn one_of_each(found: impl Iterator<Item = (pg_sys::Oid, String, usize)>) -> String {
     const SHOWN: usize = 3;
     let mut owners: Vec<(pg_sys::Oid, String, usize)> = Vec::new();
-    for (owner, text) in found {
+    for (owner, text, many) in found {
         match owners.iter_mut().find(|(known, ..)| *known == owner) {
-            Some((.., further)) => *further += 1,
-            None => owners.push((owner, text, 0)),
+            Some((.., further)) => *further += many,
+            None => owners.push((owner, text, many - 1)),
         }
     }
     let shown = owners.iter().take(SHOWN);

@@ -3,6 +3,7 @@
 use crate::pg::backend::guc::{self, ParsedGuc};
 use crate::pg::backend::local::Local;
 use crate::snowflake::node::grantor;
+use mint_core::Layout;
 use pgrx::{GucContext, GucSetting};
 use std::ffi::CString;
 
@@ -20,6 +21,17 @@ pub enum Node {
     Fixed(u32),
     /// A split node by its parts, from the upper one down.
     Parts([u32; 2]),
+}
+
+impl Node {
+    /// Returns the shard that it is in a layout, if it is a number.
+    pub fn shard(self, layout: &Layout) -> Option<u64> {
+        match self {
+            Node::Fixed(node) => Some(node.into()),
+            Node::Parts(parts) => layout.shard_from_parts(&parts.map(i64::from)).ok(),
+            _ => None,
+        }
+    }
 }
 
 static NODE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"-1"));

@@ -178,4 +178,24 @@ fn defaults_of_others_hide_nothing() {
     let listed = "SELECT count(*) FROM mint.id_columns WHERE relation::text LIKE '%s.%' AND kind = 'snowflake'";
     let found = ["eve.large", "shop"].map(|name| session.one::<i64>(&listed.replace("%s.", name)));
     assert_eq!(found, [1_400, 1]);
+    // What was left out can be wrong, and thousands of short ones hide no other.
+    session
+        .run("DROP TABLE shop.item; DROP TABLE eve.old0, eve.old1, eve.old2, eve.old3, eve.old4");
+    assert_status(
+        &mut session,
+        "layouts",
+        "warning",
+        "column defaults were not read",
+    );
+    eve.run(
+        "DO $$ BEGIN
+             FOR many IN 1..25 LOOP
+                 EXECUTE (SELECT format('CREATE TABLE eve.short%s (%s)', many, string_agg(format(
+                     'c%s bigint DEFAULT snowflake_next_id(3)', i), ', ')) FROM generate_series(1, 200) i);
+             END LOOP;
+         END $$;
+         CREATE TABLE eve.bad (id bigint DEFAULT snowflake_next('leaf'))",
+    );
+    eve.refusal("INSERT INTO eve.bad DEFAULT VALUES");
+    assert_status(&mut session, "node", "critical", "table eve.bad of role");
 }
