@@ -158,16 +158,15 @@ impl Segments {
 
     /// Records why the request has failed.
     pub fn note_failure(&self, why: &str) {
-        self.with_owner(|slot| {
+        self.held(|_| {
             memory().head.why.set(why);
             memory().head.why_of.store(self.owner, Ordering::Release);
-            slot.request.set(Fate::Failed);
         });
     }
 
     /// Returns why the last request has failed, if it has. There is room for one reason, that of the last failure.
     pub fn failure(&self) -> Option<String> {
-        if !self.slot.request.is(Fate::Failed, Micros::MAX) {
+        if !self.slot.request.is_troubled() {
             return None;
         }
         let head = &memory().head;
@@ -176,6 +175,7 @@ impl Segments {
         let why = why.filter(|_| is_of_this());
         Some(why.unwrap_or_else(|| "see the server log".to_owned()))
     }
+        self.slot.request.fail();
 
     /// Returns how many values to take next, within the limits; none once the slot has another owner.
     pub fn next_step(&self, now: Micros, steps: (u64, u64)) -> Option<u64> {
@@ -241,7 +241,7 @@ impl SegmentsSlot {
     /// Returns whether the next segment should be taken: it is missing, and no request for it runs or has failed
     /// lately.
     pub fn wants_next(&self) -> bool {
-        self.segment.lacks_next() && !self.request.rests()
+        self.segment.lacks_next() && self.request.is_due()
     }
 
     /// Returns whether the page was not written since segments were taken from it. The cheap and most frequent case of

@@ -1,7 +1,7 @@
 //! The background worker that takes the next segment of one sequence from another server, and ends.
 
 use crate::counter::segment::slots::Segments;
-use crate::counter::segment::source::{self, SET_BACK, SegmentSource};
+use crate::counter::segment::source::{self, LOCKED, SET_BACK, SegmentSource};
 use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::spi::Row;
@@ -29,10 +29,10 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     };
     SERVED.set(Some(segments));
     on_exit(|| {
-        if let Some(Segments { slot, .. }) = SERVED.get().filter(Segments::is_current)
-            && slot.request.is_running()
+        if let Some(served) = SERVED.get()
+            && served.slot.request.is_running()
         {
-            slot.request.end();
+            served.note_failure("the background worker has ended, see the server log");
         }
     });
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database.into()), None);
@@ -54,13 +54,10 @@ fn open(sequence: pg_sys::Oid) -> Option<Sequence> {
 fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
     let find = || Some((source::of(sequence)?, source::end_of(open(sequence)?.row())));
     let found = attempt(deadline::REQUEST, find).map_err(|failure| failure.why)?;
-    let (source, end) =
-        found.ok_or("sequence was dropped, is being altered, or is not committed yet")?;
-    // The time is read before the request: a source that does not answer must not make the step grow.
+    let (source, end) = found.ok_or(LOCKED)?;
+    // As at the beginning of the request: a source that is away does not make the step grow.
     let now = clock::now();
-    let Some(step) = segments.next_step(now, source.steps()) else {
-        return Ok(());
-    };
+    let step = segments.next_step(now, source.steps()).ok_or(LOCKED)?;
     let (values, cycles) = request(&source, step, end)?;
     // Under the lock of the page: if another request has taken later values meanwhile, these are lost. Values of a
     // sequence that begins again can be earlier. The end is remembered before any value can be drawn.
@@ -71,13 +68,19 @@ fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
                 let end = source::row_of(values.last());
                 source::end_of(found).is_none_or(is_next).then_some(end)
             },
-            |position| segments.fill(values, step, position, now),
+            |position| {
+                segments.fill(values, step, position, now);
+                // The next request can begin before this process ends.
+                if !segments.slot.request.is_running() {
+                    SERVED.set(None);
+                }
+            },
         );
         flush_soon(position);
         Some(())
     };
     let filled = attempt(deadline::REQUEST, fill).map_err(|failure| failure.why)?;
-    filled.ok_or_else(|| "sequence is being altered or dropped".to_owned())
+    filled.ok_or_else(|| LOCKED.to_owned())
 }
 
 /// Takes up to `step` values from the source, of which this server has taken those up to `end` before. Returns them, and
