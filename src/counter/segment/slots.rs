@@ -16,7 +16,7 @@ use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-static STAMP: Stamp = Stamp::new(b's', 5);
+static STAMP: Stamp = Stamp::new(b's', 6);
 static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
     &settings::MAX_SEGMENTS,
     &STAMP,
@@ -205,7 +205,6 @@ impl SegmentsSlot {
         statistics::add(Count::ValuesDropped, before);
         let left = self.segment.reassign(owner);
         statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
-        self.request.end();
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
     }
@@ -231,6 +230,7 @@ impl SegmentsSlot {
     pub fn is_further(&self, percent: u32) -> bool {
         let percent = percent.min(100) as u8;
         percent > self.percent.swap(percent, Ordering::Relaxed)
+        self.request.end();
     }
 
     /// Returns how much of the sequence was drawn when values were taken last, in percent.

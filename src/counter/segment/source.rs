@@ -155,17 +155,17 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
 }
 
-/// Lets a background worker take the next segment. If it is `needed` now, waits for it: at most for `pg_mint.max_wait`,
-/// and not after a failure meanwhile. A session does not connect itself, so that the owner of the sequence, whose
-/// connection it would be, and the role that draws do not need to trust each other.
+/// Lets a background worker take the next segment. Waits for it when it is `needed` now: at most for `pg_mint.max_wait`, and
+/// not soon after a failure. A session does not connect itself: the owner of the sequence, whose connection it
+/// would be, and the role that draws do not need to trust each other.
 #[cold]
 pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
     let (request, began) = (&segments.slot.request, clock::up());
     // The other workers of the server are left free.
     let most = (max_worker_processes() / 2).saturating_sub(1).max(1);
     while segments.slot.segment.lacks_next() && segments.is_current() {
-        let has_failed = request.is(Fate::Failed, clock::up() - began);
-        if !has_failed && !request.is_running() {
+        let rests = request.rests(needed);
+        if !rests && !request.is_running() {
             let worker = WorkerKind {
                 name: "pg_mint segments",
                 function: "pg_mint_supply",
@@ -173,27 +173,32 @@ pub fn fetch(sequence: pg_sys::Oid, segments: Segments, needed: bool) {
                 event: Wait::Segment.event(),
             };
             if segments.begin_request(most) && !worker.start() {
-                request.set(Fate::PutOff);
+                request.set(Fate::NoWorker);
             }
         }
         if !needed {
             return;
         }
-        if has_failed || clock::up() - began > max_wait() {
-            refuse(sequence, segments);
+        if rests || clock::up() - began > max_wait() {
+            refuse(sequence, segments, rests);
         }
         clock::pause(POLL, Wait::Segment.event());
     }
 }
 
 #[cold]
-fn refuse(sequence: pg_sys::Oid, segments: Segments) -> ! {
-    const UNREACHABLE: &str =
-        "Check the foreign server, and its user mapping for the owner of the sequence.";
+fn refuse(sequence: pg_sys::Oid, segments: Segments, has_failed: bool) -> ! {
+    const UNREACHABLE: &str = "Check the foreign server, the sequence there, and the user mapping of the owner of the sequence here.";
     let (detail, hint) = match segments.failure() {
-        Some(why) if why.contains(SET_BACK) => (last_failure(&why), SET_BEYOND),
-        Some(why) => (last_failure(&why), UNREACHABLE),
-        None if segments.slot.request.is_running() => (
+        Some(why) if has_failed => {
+            let hint = match &why {
+                why if why.contains(SET_BACK) => SET_BEYOND,
+                why if why == LOCKED => "Retry when no other transaction locks it.",
+                _ => UNREACHABLE,
+            };
+            (last_failure(&why), hint)
+        }
+        _ if segments.slot.request.is_running() => (
             "The foreign server has not responded yet.".to_owned(),
             "Retry when the foreign server responds.",
         ),

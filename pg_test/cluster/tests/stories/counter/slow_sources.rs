@@ -142,15 +142,84 @@ fn a_silent_source_delays_no_draw_while_values_are_left() {
         assert!(is_silence, "{refusal}");
     }
     assert!(began.elapsed() < Duration::from_secs(6));
-    session.run("SET pg_mint.max_wait = '100ms'");
-    sleep(Duration::from_millis(200));
+    // A request that lasts as long is running a small part of the time.
     let began = Instant::now();
-    let refusal = session.refusal(NEXT);
-    refusal.assert_detail("has not responded yet");
-    assert!(began.elapsed() < Duration::from_secs(1));
+    let asked = silent.accepted();
+    while began.elapsed() < Duration::from_secs(5) {
+        let refusal = session.refusal(NEXT);
+        assert!(refusal.detail.contains("last request failed"), "{refusal}");
+    }
+    assert_eq!(silent.accepted(), asked);
+    session.run("SET pg_mint.max_wait = '100ms'");
+    ada.until("a session gives up", || {
+        let refusal = session.refusal(NEXT);
+        refusal.detail.contains("has not responded yet")
+    });
     session.run(&back);
     let next: i64 = ada.until_minted(|| session.try_one(NEXT));
     assert_eq!(next, 1_001);
+}
+
+/// Requests that fail without delay: the worker cannot connect to its database, or to the foreign server.
+#[test]
+fn calls_that_fail_start_few_workers() {
+    let Some((_central, servers)) = start("requests that fail", &["ada"]) else {
+        return;
+    };
+    let ada = &servers[0];
+    let mut session = ada.connect("postgres");
+    session
+        .run("SELECT segment_create('other', source => 'registry', source_sequence => 'orders')");
+    let mut admin = ada.connect("template1");
+    let port = "ALTER SERVER registry OPTIONS (SET port '1')";
+    for (breaks, corrects, why, log) in [
+        (
+            "ALTER DATABASE postgres ALLOW_CONNECTIONS false",
+            "ALTER DATABASE postgres ALLOW_CONNECTIONS true",
+            "worker has ended",
+            "not currently accepting connections",
+        ),
+        (
+            port,
+            "ALTER SERVER registry OPTIONS (SET port '5432')",
+            "could not establish connection",
+            "could not obtain segment of sequence with OID",
+        ),
+    ] {
+        if breaks == port {
+            session.run(breaks);
+        } else {
+            admin.run(breaks);
+        }
+        let (began, mut calls) = (Instant::now(), 0);
+        while began.elapsed() < Duration::from_secs(3) {
+            for sequence in ["orders", "other"] {
+                let next = format!("SELECT segment_next('{sequence}')");
+                let refusal = session.refusal(&next);
+                assert_eq!(refusal.code, "55000", "{refusal}");
+                assert!(refusal.detail.contains(why), "{refusal}");
+                calls += 1;
+            }
+        }
+        let workers = ada.log().matches(log).count();
+        say(format!(
+            "{calls} calls that failed started {workers} workers"
+        ));
+        assert!((1..=10).contains(&workers), "{workers}");
+        if breaks == port {
+            session.run(corrects);
+        } else {
+            admin.run(corrects);
+        }
+        let began = Instant::now();
+        ada.until_minted(|| session.try_one::<i64>(NEXT));
+        say(format!(
+            "drew {:?} after the cause was corrected",
+            began.elapsed()
+        ));
+        assert!(began.elapsed() < Duration::from_secs(4));
+        session.run("DROP SEQUENCE orders; SELECT segment_create('orders', source => 'registry')");
+    }
 }
 
 /// While a request runs, the session that waits is canceled or terminated, the worker is terminated, and the foreign server or
