@@ -80,6 +80,11 @@ impl Tagged for SegmentsSlot {
     }
 }
 
+    /// A worker is counted as long as it is about the request.
+    fn is_held(&self) -> bool {
+        self.request.is_running()
+    }
+
 /// The segments of a sequence as a session has found them. The owner changes when the slot goes to another sequence or
 /// its segments are dropped.
 #[derive(Clone, Copy)]
@@ -119,13 +124,20 @@ impl Segments {
         .unwrap_or(self)
     }
 
-    /// Begins the request for the next segment from another server, unless it is running. At most so many run, and one
-    /// for each owner of sequences, so that owners of slow servers delay nobody else. Otherwise it is put off.
+    /// Begins the request for the next segment from another server, unless it is running. At most so many are running, and one
+    /// of each owner of sequences. Where the last one has failed, it leaves a turn to others, and of an owner one such request
+    /// begins in a second: owners whose servers are slow delay others by one request now and then. Otherwise it is put off.
     pub fn begin_request(&self, most: usize) -> bool {
         let of = |slot: &SegmentsSlot| (slot.tag.database(), slot.role());
-        let running = made_slots().filter(|slot| slot.request.is_running());
-        let running: Vec<_> = running.map(of).collect();
-        let is_turn = running.len() < most && !running.contains(&of(self.slot));
+        let is_own = |slot: &&SegmentsSlot| of(slot) == of(self.slot);
+        let running = || made_slots().filter(|slot| slot.request.is_running());
+        let is_troubled = self.slot.request.is_troubled();
+        let most = most - usize::from(is_troubled && most > 1);
+        let rests = is_troubled
+            && made_slots()
+                .filter(is_own)
+                .any(|slot| slot.request.has_failed());
+        let is_turn = running().count() < most && !rests && !running().any(|slot| is_own(&slot));
         let begin = |slot: &SegmentsSlot| {
             let is_free = slot.segment.lacks_next() && !slot.request.is_running();
             if is_free {

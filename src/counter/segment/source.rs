@@ -204,7 +204,7 @@ fn refuse(sequence: pg_sys::Oid, segments: Segments, has_failed: bool) -> ! {
         ),
         None => (
             "No background worker was free, as one of each owner of sequences can be.".to_owned(),
-            "Retry, or increase \"max_worker_processes\".",
+            "Retry, or increase \"max_worker_processes\" if the owner draws from no other foreign sequence.",
         ),
     };
     let name = sql::name_of(sequence);
