@@ -70,11 +70,11 @@ fn take_from_page(
 
 /// Returns the values once they are durable. If there are none, raises the error of a sequence without `count` left.
 fn durable(sequence: &Sequence, rules: &Rules, taken: &Taken, count: u64) -> Values {
+    warn_if_nearly_exhausted(sequence, rules, taken);
     let Some(values) = taken.values else {
         exhausted::refuse(sequence, rules, count)
     };
     sequence::flush(taken.position);
-    warn_if_nearly_exhausted(sequence, rules, taken);
     values
 }
 
@@ -119,7 +119,11 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
                 sequence::flush_soon(taken.position);
             }
         }
-        None if needed && is_tried => exhausted::refuse(&sequence, &rules, 1),
+        None if needed && is_tried => {
+            // Nothing else has noted it since the start of the server.
+            warn_if_nearly_exhausted(&sequence, &rules, &taken);
+            exhausted::refuse(&sequence, &rules, 1)
+        }
         None => {}
     }
 }
