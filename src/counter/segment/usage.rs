@@ -3,7 +3,6 @@
 use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
 use crate::pg::catalog::relation;
 use pgrx::pg_sys;
-use std::cmp::Reverse;
 
 /// Returns how many sequences have a slot, and how many can.
 pub fn used() -> (usize, usize) {
@@ -32,34 +31,35 @@ pub struct Drawn {
     pub owner: pg_sys::Oid,
     /// The percentage of its values that were drawn.
     pub percent: u8,
-    /// The number of values from its first to its last.
+    /// Whether the last request for a segment from another server has failed.
+    pub is_troubled: bool,
+    /// How many values can still be drawn without another segment.
+    pub left: u64,
+    /// How many values it has, from its first to its last.
     pub values: u64,
 }
 
-/// Returns the sequences of which at least that many percent were drawn, or else the one with the highest percentage,
-/// in descending order. Temporary ones do not count.
-pub fn drawn(at_least: u8) -> Vec<Drawn> {
-    let mut slots: Vec<_> = own_slots(|slot| (slot.percent(), slot.tag.page())).collect();
-    slots.sort_unstable_by_key(|&(percent, _)| Reverse(percent));
-    let mut all = Vec::new();
-    for (percent, (sequence, file)) in slots {
-        if percent < at_least && !all.is_empty() {
-            break;
-        }
+/// Returns the sequences of which at least that many percent were drawn, and those whose last request for a segment from
+/// another server has failed. Temporary ones do not count.
+pub fn nearly_drawn(at_least: u8) -> Vec<Drawn> {
+    let look = |slot: &SegmentsSlot| {
+        let (percent, is_troubled) = (slot.percent(), slot.request.is_troubled());
+        let look = || (percent, is_troubled, slot.segment.left(), slot.tag.page());
+        (percent >= at_least || is_troubled).then(look)
+    };
+    let named = |(percent, is_troubled, left, (sequence, file)): (u8, _, _, (u32, u32))| {
         let sequence = sequence.into();
         // A sequence that was altered has another file, and another slot.
         let is_current = relation::file(sequence) == Some(file.into());
-        if is_current
-            && let Some(owner) = relation::owner_of_lasting(sequence)
-            && let Some(rules) = relation::sequence(sequence)
-        {
-            all.push(Drawn {
-                sequence,
-                owner,
-                percent,
-                values: rules.max.abs_diff(rules.min).saturating_add(1),
-            });
-        }
-    }
-    all
+        let rules = relation::sequence(sequence).filter(|_| is_current)?;
+        Some(Drawn {
+            sequence,
+            owner: relation::owner_of_lasting(sequence)?,
+            percent,
+            is_troubled,
+            left,
+            values: rules.max.abs_diff(rules.min).saturating_add(1),
+        })
+    };
+    own_slots(look).flatten().filter_map(named).collect()
 }

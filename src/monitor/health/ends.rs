@@ -1,6 +1,6 @@
 //! Checks of layouts that end, and of sequences that are drawn from in segments.
 
-use crate::counter::segment::usage::{Drawn, drawn};
+use crate::counter::segment::usage::{Drawn, nearly_drawn};
 use crate::monitor::health::defaults::{self, Defaults};
 use crate::monitor::health::finding::{Finding, Status, one_of_each};
 use crate::pg::catalog::{privilege, sql};
@@ -59,18 +59,16 @@ pub fn layouts(lanes: &LanesUsage, defaults: &Defaults) -> Finding {
 
 /// Judges a sequence. If it has fewer values than a smallint, it is a toy that any role with a schema can make.
 fn status_of(drawn: &Drawn) -> Status {
-    match drawn.percent {
-        99.. if drawn.values >= 32_767 => Status::Critical,
-        percent => Status::Warning.when(percent >= 90),
-    }
+    let is_at_end = drawn.percent >= 99 && drawn.values >= 32_767;
+    Status::Warning.max(Status::Critical.when(is_at_end || drawn.is_troubled && drawn.left == 0))
 }
 
-/// Returns whether sequences of this database that are drawn from in segments are near their ends.
+/// Returns whether sequences of this database with segments are near their ends, or lack one of another server.
 pub fn sequences() -> Finding {
-    let mut all = drawn(90);
+    let mut all = nearly_drawn(90);
     all.sort_by_key(|drawn| Reverse((status_of(drawn), drawn.percent)));
     let Some(worst) = all.first() else {
-        return Finding::ok("No sequence of this database was drawn from in segments.");
+        return Finding::ok("No sequence with segments is near its end.");
     };
     let detail = one_of_each(all.iter().map(|drawn| {
         let sequence = sql::name_of(drawn.sequence);
@@ -82,6 +80,6 @@ pub fn sequences() -> Finding {
         let text = format!("Sequence \"{sequence}\" of role \"{role}\" {says}");
         (drawn.owner, text, 1)
     }));
-    let hint = "Increase MAXVALUE, or change the column to bigint: see mint.id_columns.";
+    let hint = "Increase MAXVALUE, or change the column to bigint: see mint.id_columns. What a foreign server lacks is in mint.segments.";
     Finding::new(status_of(worst), detail, hint)
 }

@@ -77,11 +77,34 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
     values.extend(
         session.column::<i64>("SELECT segment_next('orders') FROM generate_series(1, 1500)"),
     );
-    let refusal = session.refused(NEXT, "55000");
-    refusal.assert_detail("could not establish connection");
+    let refusal = session.refusal(NEXT);
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(
+        refusal.detail.contains("could not establish connection"),
+        "{refusal}"
+    );
+    let of_health = "SELECT status || detail FROM mint.health() WHERE check_name = 'sequences'";
+    let told: String = session.one(of_health);
+    assert!(
+        told.starts_with("critical") && told.contains("lacks a segment"),
+        "{told}"
+    );
+    // A role that can only draw does not learn where the owner connects to.
+    session.run("CREATE ROLE app LOGIN; GRANT USAGE ON SEQUENCE orders TO app");
+    let mut app = servers[0].connect_as("app", "postgres");
+    let refusal = app.refusal(NEXT);
+    assert_eq!(
+        refusal.detail,
+        "The last request failed: see the server log."
+    );
+    let trouble: String = app.one("SELECT trouble FROM mint.segments");
+    assert_eq!(trouble, "see the server log");
     assert_eq!(refusal.hint, UNREACHABLE);
     central.server.start_again();
-    values.push(first_id(&servers[0], NEXT).0);
+    let (value, after) = first_id(&servers[0], NEXT);
+    say(format!("drew {after:?} after the source came back"));
+    values.push(value);
+    assert!(session.one::<String>(of_health).starts_with("ok"));
     assert_unique([&values]);
 }
 

@@ -144,3 +144,7 @@ fn a_worker_that_cannot_start_is_noticed() {
     session.assert_health("workers is critical: pg_mint registry");
     session.assert_health("registry is critical: has no lease");
 }
+    session.run("SELECT segment_create('orders', source => 'registry'); SET pg_mint.max_wait = 0");
+    let refusal = session.refusal("SELECT segment_next('orders')");
+    assert!(refusal.hint.contains("max_worker_processes"), "{refusal}");
+    assert_status(&mut session, "sequences", "critical", "foreign server");
