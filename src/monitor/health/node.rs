@@ -7,7 +7,11 @@ use crate::monitor::health::server::Facts;
 use crate::registry::member::session;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
-use mint_core::registry::ring::RingRules;
+use mint_core::{BUILTINS, registry::ring::RingRules};
+
+/// Why a shard is refused where a registry leases nodes, and what to do.
+const REFUSED: &str = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
+const OWN: &str = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
 
 /// Returns whether defaults need a node that is not set or pass one that is not this server's, or whether there is
 /// evidence that another server has the same.
@@ -18,18 +22,19 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
         _ => Status::Warning,
     };
     let found = [
-        judge_unset(failing, defaults),
-        judge_refused(failing, defaults),
-        judge_exchanged(defaults),
-        facts.and_then(|facts| judge_conflicts(facts, defaults)),
-        judge_fixed(defaults),
+        unset(failing, defaults),
+        refused(failing, defaults),
+        repeated(defaults),
+        facts.and_then(|facts| conflicts(facts, defaults)),
+        fixed(failing, defaults),
     ];
     let found = found.into_iter().flatten().reduce(Finding::and);
     found.unwrap_or_else(|| Finding::ok("The node of this server is not fixed."))
 }
 
-/// Describes a node that is fixed, and names defaults for which a registry could lease it to another server.
-fn judge_fixed(defaults: &Defaults) -> Option<Finding> {
+/// Describes a node that is fixed, and names defaults for which a registry could lease it to another server. With a registry, it
+/// can be one that calls without a layout are refused.
+fn fixed(status: Status, defaults: &Defaults) -> Option<Finding> {
     let node = match setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
@@ -41,7 +46,12 @@ fn judge_fixed(defaults: &Defaults) -> Option<Finding> {
         let text = "takes it, and a registry could lease it to another server";
         ring.contains(&shard).then(|| text.to_owned())
     });
-    Some(Finding::ok(format!("Node {node} is fixed. {leased}")))
+    let layout = &BUILTINS[0].layout;
+    let is_refused = |&shard: &u64| grantor::is_there() && !session::is_permitted(layout, shard);
+    let refused = setting().shard(layout).filter(is_refused);
+    let cause = refused.map_or("", |_| REFUSED);
+    let detail = format!("Node {node} is fixed. {leased} {cause}");
+    Some(Finding::new(status.when(refused.is_some()), detail, OWN))
 }
 
 /// Names the defaults with something to report, after the cause.
@@ -71,14 +81,12 @@ fn judge_unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     })
 }
 
-/// Judges the shards of defaults if a registry leases nodes, which are not this server's.
-fn judge_refused(status: Status, defaults: &Defaults) -> Option<Finding> {
-    let cause = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
-    let hint = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
-    report(defaults, (status, cause, hint), |default| {
-        let shard = default.generated_shard()?;
-        let is_refused = grantor::has_registry() && !session::is_permitted(&default.layout, shard);
-        is_refused.then(|| format!("generates ids of such a shard, {shard}"))
+/// Judges the shards of defaults where a registry leases nodes, which are not this server's.
+fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
+    found(defaults, (status, REFUSED, OWN), |default| {
+        let shard = default.generated().filter(|_| grantor::is_there())?;
+        let is_permitted = session::is_permitted(&default.layout, shard);
+        (!is_permitted).then(|| format!("generates ids of such a shard, {shard}"))
     })
 }
 
