@@ -11,7 +11,7 @@ use crate::pg::error::report;
 use crate::pg::machine::{clock, state_file};
 use crate::snowflake::lane::slots;
 use crate::snowflake::settings;
-use mint_core::Micros;
+use mint_core::{Micros, clock::timestamp_text};
 use pgrx::PgSqlErrorCode as Code;
 use std::io::{Error, ErrorKind};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -125,23 +125,34 @@ fn read() -> Result<Micros, Error> {
 fn write(value: Micros) -> Result<(), Error> {
     let written = state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"));
     let failure = written.as_ref().err().and_then(Error::raw_os_error);
+    // What the file shows by itself can be corrected before it is written again.
+    let failure = failure.filter(|_| state_file::unwritable(FILE).is_none());
     let known = &slots::server().failure;
     known.store(failure.unwrap_or(0), Ordering::Relaxed);
     written
 }
 
-/// Returns why no ids can be generated, with a remedy, if the file cannot be read or written or the last attempt to
-/// write it has failed. Takes no lock, and makes no memory.
+/// Returns why no ids can be generated, and what to do, if the file cannot be read or written or the last attempt to
+/// write it has failed; or that it lacks what was written to it. It takes no lock, and makes no memory.
 pub(super) fn trouble() -> Option<(String, &'static str)> {
-    if let Err(error) = read() {
-        return Some((message("read", &error), remedy(&error)));
-    }
+    let server = slots::server_if_made();
+    // Before the file is read: it is written first.
+    let covered = server.map_or(0, |server| server.covered.load(Ordering::SeqCst));
+    let found = match read() {
+        Err(error) => return Some((message("read", &error), remedy(&error))),
+        Ok(found) => found,
+    };
     let failure = || {
-        let failure = slots::server_if_made()?.failure.load(Ordering::Relaxed);
+        let failure = server?.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| Error::from_raw_os_error(failure))
     };
-    let error = state_file::write_error(FILE).or_else(failure)?;
-    Some((message("write", &error), remedy(&error)))
+    if let Some(error) = state_file::unwritable(FILE).or_else(failure) {
+        return Some((message("write", &error), remedy(&error)));
+    }
+    let written = timestamp_text(covered);
+    let detail = format!("File \"{FILE}\" was removed or set back: {written} was written.");
+    let hint = "Generate an id, which writes the file again, before the server is stopped.";
+    (found < covered).then_some((detail, hint))
 }
 
 #[cold]

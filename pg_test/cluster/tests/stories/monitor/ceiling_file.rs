@@ -97,8 +97,21 @@ fn a_file_that_cannot_be_written_is_noticed() {
     sleep(Duration::from_secs(1));
     assert_told(&server, "42501", words, "read and write the file");
     permit(&server.file(FILE), 0o600);
+    assert_eq!(status(&mut session, "ceiling"), "ok");
     session.run(NEXT);
-    session.assert_health("ceiling is ok");
+    // A stop would lose what it had.
+    let time = "pg_mint ceiling, format 1: 00000000000000000005\n";
+    for damage in [None, Some(time)] {
+        match damage {
+            None => fs::remove_file(server.file(FILE)),
+            Some(time) => fs::write(server.file(FILE), time),
+        }
+        .expect("the file can be changed");
+        assert_status(&mut session, "ceiling", "critical", "removed or set back");
+        sleep(Duration::from_secs(1));
+        session.run(NEXT);
+        assert_eq!(status(&mut session, "ceiling"), "ok");
+    }
 }
 
 /// The first id of a server makes the file, where a later one needs no room. What is written to the device fails as on a full disk.
