@@ -198,9 +198,9 @@ pub fn steps(step: u64, total: u64) -> (u64, u64) {
 
 const MINUTE: Micros = 60_000_000;
 
-/// The least time that a segment should last. Leaf has 15 minutes for it. Here these are for the two segments of a
-/// sequence, as a restart skips both: so it skips about the values of the last 15 minutes. A refill measures mostly the
-/// segment before it, so a step grows to twice as much before that is seen.
+/// How long a segment is to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
+/// restart skips: so it skips up to three times what was issued in the 15 minutes before. The time from one refill to the next
+/// is for the most part that of the segment before, so that a step grows to twice as much before that is seen.
 pub const LASTING: Micros = 15 * MINUTE / 8;
 
 /// Returns how many values to take next, when `now` were taken `lasted` ago, by Leaf's rule: twice as many when they
