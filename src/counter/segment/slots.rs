@@ -5,6 +5,7 @@ use crate::counter::settings;
 use crate::counter::slot_table;
 use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
 use crate::pg::catalog::extension;
+use crate::pg::catalog::privilege::is_member;
 use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
@@ -78,12 +79,12 @@ impl Tagged for SegmentsSlot {
     fn role(&self) -> u32 {
         self.role.load(Ordering::Relaxed)
     }
-}
 
     /// A worker is counted as long as it is about the request.
     fn is_held(&self) -> bool {
         self.request.is_running()
     }
+}
 
 /// The segments of a sequence as a session has found them. The owner changes when the slot goes to another sequence or
 /// its segments are dropped.
@@ -174,20 +175,23 @@ impl Segments {
             memory().head.why.set(why);
             memory().head.why_of.store(self.owner, Ordering::Release);
         });
+        self.slot.request.fail();
     }
 
-    /// Returns why the last request has failed, if it has. There is room for one reason, that of the last failure.
+    /// Returns why the last request has failed, unless one has brought a segment since. There is room for one reason, that of
+    /// the last failure. It can name the host and the user of a mapping, which are for roles with the privileges of the owner.
     pub fn failure(&self) -> Option<String> {
         if !self.slot.request.is_troubled() {
             return None;
         }
         let head = &memory().head;
-        let is_of_this = || head.why_of.load(Ordering::Acquire) == self.owner;
+        let may_read = [self.slot.role().into(), pg_sys::ROLE_PG_MONITOR.into()].map(is_member);
+        let may_read = may_read.contains(&true);
+        let is_of_this = || may_read && head.why_of.load(Ordering::Acquire) == self.owner;
         let why = if is_of_this() { head.why.get() } else { None };
         let why = why.filter(|_| is_of_this());
         Some(why.unwrap_or_else(|| "see the server log".to_owned()))
     }
-        self.slot.request.fail();
 
     /// Returns how many values to take next, within the limits; none once the slot has another owner.
     pub fn next_step(&self, now: Micros, steps: (u64, u64)) -> Option<u64> {
@@ -226,6 +230,7 @@ impl SegmentsSlot {
         self.owner.store(0, Ordering::Release);
         fence(Ordering::Release);
         self.tag.set(key);
+        self.request.end();
         self.percent.store(0, Ordering::Relaxed);
         self.end.store(0, Ordering::Relaxed);
         self.renew();
@@ -242,7 +247,6 @@ impl SegmentsSlot {
     pub fn is_further(&self, percent: u32) -> bool {
         let percent = percent.min(100) as u8;
         percent > self.percent.swap(percent, Ordering::Relaxed)
-        self.request.end();
     }
 
     /// Returns how much of the sequence was drawn when values were taken last, in percent.

@@ -202,7 +202,7 @@ fn refuse(sequence: pg_sys::Oid, segments: Segments, has_failed: bool) -> ! {
             "The foreign server has not responded yet.".to_owned(),
             "Retry when the foreign server responds.",
         ),
-        None => (
+        _ => (
             "No background worker was free, as one of each owner of sequences can be.".to_owned(),
             "Retry, or increase \"max_worker_processes\" if the owner draws from no other foreign sequence.",
         ),

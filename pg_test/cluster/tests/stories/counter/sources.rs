@@ -7,8 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 pub const NEXT: &str = "SELECT segment_next('orders')";
-const UNREACHABLE: &str =
-    "Check the foreign server, and its user mapping for the owner of the sequence.";
+const UNREACHABLE: &str = "Check the foreign server, the sequence there, and the user mapping of the owner of the sequence here.";
 
 /// Starts a central server with the sequence, and servers that draw from it.
 pub fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
@@ -83,6 +82,7 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
         refusal.detail.contains("could not establish connection"),
         "{refusal}"
     );
+    assert_eq!(refusal.hint, UNREACHABLE);
     let of_health = "SELECT status || detail FROM mint.health() WHERE check_name = 'sequences'";
     let told: String = session.one(of_health);
     assert!(
@@ -99,13 +99,12 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
     );
     let trouble: String = app.one("SELECT trouble FROM mint.segments");
     assert_eq!(trouble, "see the server log");
-    assert_eq!(refusal.hint, UNREACHABLE);
     central.server.start_again();
     let (value, after) = first_id(&servers[0], NEXT);
     say(format!("drew {after:?} after the source came back"));
     values.push(value);
-    assert!(session.one::<String>(of_health).starts_with("ok"));
     assert_unique([&values]);
+    assert!(session.one::<String>(of_health).starts_with("ok"));
 }
 
 /// The central server is killed, its sequence altered, and a drawing server killed: no value is drawn twice.
@@ -193,16 +192,26 @@ fn a_frozen_source_holds_up_nothing() {
     let mut owner = ada.connect_as("owner", "postgres");
     owner.run("CREATE DATABASE copy TEMPLATE shop");
     // The worker of another session, which waits for the central server.
-    let _ = ada.connect("shop").refusal(NEXT);
+    let wait = |database: &str| {
+        ada.until("a worker waits", || {
+            let mut session = ada.connect(database);
+            session.run("SET pg_mint.max_wait = '100ms'");
+            session
+                .refusal(NEXT)
+                .detail
+                .contains("has not responded yet")
+        });
+    };
+    wait("shop");
     owner.run("ALTER DATABASE shop RENAME TO other");
-    let _ = ada.connect("other").refusal(NEXT);
+    wait("other");
     // The session of a superuser, which the owner may not end, has to be gone; the worker stays.
     ada.until("only the worker is in the database", || {
         let sessions = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend')";
         session.one(sessions)
     });
     owner.run("DROP DATABASE other WITH (FORCE)");
-    let _ = ada.connect("copy").refusal(NEXT);
+    wait("copy");
     let begun = Instant::now();
     ada.stop_fast();
     assert!(begun.elapsed() < Duration::from_secs(4));
