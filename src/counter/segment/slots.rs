@@ -36,12 +36,11 @@ fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
 
 /// The head of the segment.
 ///
-/// - `why`, `why_of`: why a request to another server has failed last, and the owner of its slot. Written under the lock.
+/// - `reasons`: why requests to other servers have failed, after the owners of their slots. Written under the lock.
 #[repr(C)]
 struct SegmentsHead {
     owners: Owners,
-    why_of: AtomicU32,
-    why: Note<400>,
+    reasons: [Note<400>; 16],
 }
 
 /// The slot of a sequence: its segments in shared memory.
@@ -80,7 +79,7 @@ impl Tagged for SegmentsSlot {
         self.role.load(Ordering::Relaxed)
     }
 
-    /// A worker is counted as long as it is about the request.
+    /// Returns whether a worker is about the request: it is counted there.
     fn is_held(&self) -> bool {
         self.request.is_running()
     }
@@ -171,26 +170,26 @@ impl Segments {
 
     /// Records why the request has failed.
     pub fn note_failure(&self, why: &str) {
-        self.held(|_| {
-            memory().head.why.set(why);
-            memory().head.why_of.store(self.owner, Ordering::Release);
-        });
+        self.held(|_| self.reason().set(&format!("{} {why}", self.owner)));
         self.slot.request.fail();
     }
 
-    /// Returns why the last request has failed, unless one has brought a segment since. There is room for one reason, that of
-    /// the last failure. It can name the host and the user of a mapping, which are for roles with the privileges of the owner.
+    /// Returns the place of the reason, which is that of other owners too.
+    fn reason(&self) -> &'static Note<400> {
+        let reasons = &memory().head.reasons;
+        &reasons[self.owner as usize % reasons.len()]
+    }
+
+    /// Returns why the last request has failed, unless one has brought a segment since. It can name the host and the user of
+    /// a mapping, which are for roles with the privileges of the owner.
     pub fn failure(&self) -> Option<String> {
-        if !self.slot.request.is_troubled() {
-            return None;
-        }
-        let head = &memory().head;
-        let may_read = [self.slot.role().into(), pg_sys::ROLE_PG_MONITOR.into()].map(is_member);
-        let may_read = may_read.contains(&true);
-        let is_of_this = || may_read && head.why_of.load(Ordering::Acquire) == self.owner;
-        let why = if is_of_this() { head.why.get() } else { None };
-        let why = why.filter(|_| is_of_this());
-        Some(why.unwrap_or_else(|| "see the server log".to_owned()))
+        let roles = [self.slot.role().into(), pg_sys::ROLE_PG_MONITOR.into()];
+        let may_read = roles.map(is_member).contains(&true);
+        let why = self.reason().get().filter(|_| may_read);
+        let why = why.unwrap_or_default();
+        let own = why.strip_prefix(&format!("{} ", self.owner));
+        let is_troubled = self.slot.request.is_troubled();
+        is_troubled.then(|| own.unwrap_or("see the server log").to_owned())
     }
 
     /// Returns how many values to take next, within the limits; none once the slot has another owner.
