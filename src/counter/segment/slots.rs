@@ -170,7 +170,7 @@ impl Segments {
 
     /// Records why the request has failed.
     pub fn note_failure(&self, why: &str) {
-        self.held(|_| self.reason().set(&format!("{} {why}", self.owner)));
+        self.with_owner(|_| self.reason().set(&format!("{} {why}", self.owner)));
         self.slot.request.fail();
     }
 

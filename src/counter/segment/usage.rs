@@ -44,7 +44,14 @@ pub struct Drawn {
 pub fn nearly_drawn(at_least: u8) -> Vec<Drawn> {
     let look = |slot: &SegmentsSlot| {
         let (percent, is_troubled) = (slot.percent(), slot.request.is_troubled());
-        let look = || (percent, is_troubled, slot.segment.left(), slot.tag.page());
+        let look = || {
+            (
+                percent,
+                is_troubled,
+                slot.segment.remaining(),
+                slot.tag.page(),
+            )
+        };
         (percent >= at_least || is_troubled).then(look)
     };
     let named = |(percent, is_troubled, left, (sequence, file)): (u8, _, _, (u32, u32))| {

@@ -48,7 +48,7 @@ impl Default {
     }
 
     /// Returns the shard that it generates ids of: that which it passes, or that of the node, if this is a number.
-    pub fn generated(&self) -> Option<u64> {
+    pub fn generated_shard(&self) -> Option<u64> {
         match self.is_of_node {
             true => node().shard(&self.layout),
             false => self.shard?.try_into().ok(),

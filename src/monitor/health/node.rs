@@ -22,11 +22,11 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
         _ => Status::Warning,
     };
     let found = [
-        unset(failing, defaults),
-        refused(failing, defaults),
-        repeated(defaults),
-        facts.and_then(|facts| conflicts(facts, defaults)),
-        fixed(failing, defaults),
+        judge_unset(failing, defaults),
+        judge_refused(failing, defaults),
+        judge_exchanged(defaults),
+        facts.and_then(|facts| judge_conflicts(facts, defaults)),
+        judge_fixed(failing, defaults),
     ];
     let found = found.into_iter().flatten().reduce(Finding::and);
     found.unwrap_or_else(|| Finding::ok("The node of this server is not fixed."))
@@ -34,7 +34,7 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
 
 /// Describes a node that is fixed, and names defaults for which a registry could lease it to another server. With a registry, it
 /// can be one that calls without a layout are refused.
-fn fixed(status: Status, defaults: &Defaults) -> Option<Finding> {
+fn judge_fixed(status: Status, defaults: &Defaults) -> Option<Finding> {
     let node = match setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
@@ -47,7 +47,8 @@ fn fixed(status: Status, defaults: &Defaults) -> Option<Finding> {
         ring.contains(&shard).then(|| text.to_owned())
     });
     let layout = &BUILTINS[0].layout;
-    let is_refused = |&shard: &u64| grantor::is_there() && !session::is_permitted(layout, shard);
+    let is_refused =
+        |&shard: &u64| grantor::has_registry() && !session::is_permitted(layout, shard);
     let refused = setting().shard(layout).filter(is_refused);
     let cause = refused.map_or("", |_| REFUSED);
     let detail = format!("Node {node} is fixed. {leased} {cause}");
@@ -82,9 +83,11 @@ fn judge_unset(status: Status, defaults: &Defaults) -> Option<Finding> {
 }
 
 /// Judges the shards of defaults where a registry leases nodes, which are not this server's.
-fn refused(status: Status, defaults: &Defaults) -> Option<Finding> {
-    found(defaults, (status, REFUSED, OWN), |default| {
-        let shard = default.generated().filter(|_| grantor::is_there())?;
+fn judge_refused(status: Status, defaults: &Defaults) -> Option<Finding> {
+    report(defaults, (status, REFUSED, OWN), |default| {
+        let shard = default
+            .generated_shard()
+            .filter(|_| grantor::has_registry())?;
         let is_permitted = session::is_permitted(&default.layout, shard);
         (!is_permitted).then(|| format!("generates ids of such a shard, {shard}"))
     })

@@ -126,7 +126,7 @@ fn write(value: Micros) -> Result<(), Error> {
     let written = state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"));
     let failure = written.as_ref().err().and_then(Error::raw_os_error);
     // What the file shows by itself can be corrected before it is written again.
-    let failure = failure.filter(|_| state_file::unwritable(FILE).is_none());
+    let failure = failure.filter(|_| state_file::write_error(FILE).is_none());
     let known = &slots::server().failure;
     known.store(failure.unwrap_or(0), Ordering::Relaxed);
     written
@@ -146,7 +146,7 @@ pub(super) fn trouble() -> Option<(String, &'static str)> {
         let failure = server?.failure.load(Ordering::Relaxed);
         (failure != 0).then(|| Error::from_raw_os_error(failure))
     };
-    if let Some(error) = state_file::unwritable(FILE).or_else(failure) {
+    if let Some(error) = state_file::write_error(FILE).or_else(failure) {
         return Some((message("write", &error), remedy(&error)));
     }
     let written = timestamp_text(covered);
