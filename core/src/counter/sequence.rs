@@ -198,7 +198,7 @@ pub fn steps(step: u64, total: u64) -> (u64, u64) {
 
 const MINUTE: Micros = 60_000_000;
 
-/// How long a segment is to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
+/// The time that a segment has to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
 /// restart skips: so it skips up to three times what was issued in the 15 minutes before. The time from one refill to the next
 /// is for the most part that of the segment before, so that a step grows to twice as much before that is seen.
 pub const LASTING: Micros = 15 * MINUTE / 8;

@@ -125,9 +125,9 @@ pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
 
 /// The text of the source's error for a sequence that was set back.
 pub const SET_BACK: &str = "was set back";
-/// What is said of a sequence here that another session has locked.
+/// The reason of a failure while another session has locked the sequence here.
 pub const LOCKED: &str = "sequence was dropped, is being altered, or is not committed yet";
-/// What to do about it.
+/// The hint for a sequence that was set back.
 pub const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
 /// Raises an error unless the role may use the foreign server.

@@ -55,7 +55,7 @@ fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
     let find = || Some((source::of(sequence)?, source::end_of(open(sequence)?.row())));
     let found = attempt(deadline::REQUEST, find).map_err(|failure| failure.why)?;
     let (source, end) = found.ok_or(LOCKED)?;
-    // As at the beginning of the request: a source that is away does not make the step grow.
+    // The time is that of the beginning of the request: a source that is away does not make the step grow.
     let now = clock::now();
     let step = segments.next_step(now, source.steps()).ok_or(LOCKED)?;
     let (values, cycles) = request(&source, step, end)?;

@@ -31,11 +31,11 @@ pub struct Drawn {
     pub owner: pg_sys::Oid,
     /// The percentage of its values that were drawn.
     pub percent: u8,
-    /// Whether the last request for a segment from another server has failed.
+    /// True if the last request for a segment from another server has failed.
     pub is_troubled: bool,
-    /// How many values can still be drawn without another segment.
+    /// The number of values that can be drawn without another segment.
     pub left: u64,
-    /// How many values it has, from its first to its last.
+    /// The number of its values, from the first to the last.
     pub values: u64,
 }
 

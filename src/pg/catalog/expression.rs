@@ -21,9 +21,9 @@ pub struct StoredDefault {
     pub column: String,
     /// True if this server publishes the table and subscribes to it.
     pub is_exchanged: bool,
-    /// Whether the table is one of those that the caller asked about.
+    /// True if the caller asked about the table.
     pub is_listed: bool,
-    /// How many columns of tables of this owner have it. The others are equal in all that is said here.
+    /// The number of columns of tables of this owner that have it, and are equal in the fields above.
     pub columns: usize,
 }
 
@@ -90,7 +90,7 @@ fn stored_default(row: &Row<'_>, columns: usize) -> Option<StoredDefault> {
     })
 }
 
-/// Reads a default by its tree in the catalogs: the function of the extension that it calls, and the arguments. None if
+/// Reads a default by its tree in the catalogs: the function of the extension that it calls, and the arguments. Returns none if
 /// it is anything else than one such call, with nothing around it but casts of its result.
 fn stored_call(tree: &str) -> Option<(String, Vec<Option<String>>)> {
     let tree = charset::c_string(tree);

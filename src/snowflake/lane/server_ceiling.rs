@@ -125,7 +125,7 @@ fn read() -> Result<Micros, Error> {
 fn write(value: Micros) -> Result<(), Error> {
     let written = state_file::overwrite(FILE, &format!("{HEAD}{value:020}\n"));
     let failure = written.as_ref().err().and_then(Error::raw_os_error);
-    // What the file shows by itself can be corrected before it is written again.
+    // A failure that the file shows by itself can be corrected before it is written again.
     let failure = failure.filter(|_| state_file::write_error(FILE).is_none());
     let known = &slots::server().failure;
     known.store(failure.unwrap_or(0), Ordering::Relaxed);

@@ -181,12 +181,7 @@ fn defaults_of_others_hide_nothing() {
     // What was left out can be wrong, and thousands of short ones hide no other.
     session
         .run("DROP TABLE shop.item; DROP TABLE eve.old0, eve.old1, eve.old2, eve.old3, eve.old4");
-    assert_status(
-        &mut session,
-        "layouts",
-        "warning",
-        "column defaults were not read",
-    );
+    session.assert_health("layouts is warning: column defaults were not read");
     eve.run(
         "DO $$ BEGIN
              FOR many IN 1..25 LOOP
@@ -197,5 +192,5 @@ fn defaults_of_others_hide_nothing() {
          CREATE TABLE eve.bad (id bigint DEFAULT snowflake_next('leaf'))",
     );
     eve.refusal("INSERT INTO eve.bad DEFAULT VALUES");
-    assert_status(&mut session, "node", "critical", "table eve.bad of role");
+    session.assert_health("node is critical: table eve.bad of role");
 }

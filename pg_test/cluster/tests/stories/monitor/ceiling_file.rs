@@ -97,7 +97,7 @@ fn a_file_that_cannot_be_written_is_noticed() {
     sleep(Duration::from_secs(1));
     assert_told(&server, "42501", words, "read and write the file");
     permit(&server.file(FILE), 0o600);
-    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.assert_health("ceiling is ok");
     session.run(NEXT);
     // A stop would lose what it had.
     let time = "pg_mint ceiling, format 1: 00000000000000000005\n";
@@ -107,10 +107,10 @@ fn a_file_that_cannot_be_written_is_noticed() {
             Some(time) => fs::write(server.file(FILE), time),
         }
         .expect("the file can be changed");
-        assert_status(&mut session, "ceiling", "critical", "removed or set back");
+        session.assert_health("ceiling is critical: removed or set back");
         sleep(Duration::from_secs(1));
         session.run(NEXT);
-        assert_eq!(status(&mut session, "ceiling"), "ok");
+        session.assert_health("ceiling is ok");
     }
 }
 

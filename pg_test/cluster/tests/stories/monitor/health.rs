@@ -232,11 +232,11 @@ fn a_sequence_near_its_end_is_noticed() {
     session.assert_health("sequences is ok");
     session.run("CREATE SEQUENCE t MAXVALUE 40000");
     session.run("SELECT count(segment_next('t')) FROM generate_series(1, 40000)");
-    assert_status(&mut session, "sequences", "critical", "Sequence \"t\"");
+    session.assert_health("sequences is critical: Sequence \"t\"");
     server.restart();
     let mut session = server.connect("postgres");
     assert_eq!(session.refusal("SELECT segment_next('t')").code, "2200H");
-    assert_status(&mut session, "sequences", "critical", "Sequence \"t\"");
+    session.assert_health("sequences is critical: Sequence \"t\"");
     session.run("DROP SEQUENCE t");
     session.assert_health("sequences is ok");
 }

@@ -97,13 +97,11 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
         begun.elapsed()
     );
     drop(frozen);
-    member.until("a renewed lease", || {
-        status(&mut session, "registry") == "ok"
-    });
+    member.until("a renewed lease", || session.health("registry") == "ok");
     session.run("SET pg_mint.node = 5000");
     let refusal = session.refusal("SELECT snowflake_next_id()");
     assert_eq!(refusal.code, "55000", "{refusal}");
-    assert_status(&mut session, "node", "critical", "shards from the middle");
+    session.assert_health("node is critical: shards from the middle");
 }
 
 /// Any role may ask for a node of any width. What no column needs is a warning.
@@ -147,10 +145,10 @@ fn a_worker_that_cannot_start_is_noticed() {
     let mut session = member.connect("postgres");
     session.assert_health("workers is ok");
     session.refusal("SELECT snowflake_next_id()");
-    assert_status(&mut session, "workers", "critical", "pg_mint registry");
-    assert_status(&mut session, "registry", "critical", "has no lease");
+    session.assert_health("workers is critical: pg_mint registry");
+    session.assert_health("registry is critical: has no lease");
     session.run("SELECT segment_create('orders', source => 'registry'); SET pg_mint.max_wait = 0");
     let refusal = session.refusal("SELECT segment_next('orders')");
     assert!(refusal.hint.contains("max_worker_processes"), "{refusal}");
-    assert_status(&mut session, "sequences", "critical", "foreign server");
+    session.assert_health("sequences is critical: foreign server");
 }
