@@ -95,6 +95,7 @@ CREATE FUNCTION since(at timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE AS 
 DECLARE n bigint; BEGIN SELECT count(*) INTO n FROM events WHERE snowflake_time(id) >= at; RETURN n; END $$;
 SELECT since(at) FROM (VALUES (timestamptz '2026-01-03'), ('-infinity'), (NULL), ('infinity'), ('2026-01-04'), ('2026-01-05'), ('2026-01-07')) t (at);
 CREATE INDEX ON events (snowflake_time(id));
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) BETWEEN '2026-01-03' AND '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) = '2026-01-03';
 SELECT count(*) FROM events WHERE snowflake_time(id) = '2026-01-03';
 

@@ -1,4 +1,4 @@
-//! Makes the bounds that follow from one condition on a time, if they are right and useful.
+//! Makes the bound that follows from one condition on a time, if it is right and of use.
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
@@ -10,7 +10,6 @@ use crate::pg::datum::node::{
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::predicate::{self, Candidate};
 use crate::time_predicates::proof;
-use crate::time_predicates::span::Span;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
@@ -33,20 +32,21 @@ pub struct Planning {
 /// A bound of an id.
 pub struct Bounding {
     pub comparison: *mut pg_sys::Node,
-    /// The column, and whether the bound is from below or from above.
-    side: (pg_sys::AttrNumber, u32),
-    /// An id beyond which none is within the bound, if it is known and the bound is tested as early as any condition.
+    pub column: pg_sys::AttrNumber,
+    /// Whether it is one from below or from above.
+    side: u32,
+    /// No id beyond this one is within it, if that is known and it is tested as soon as any condition.
     within: Option<i64>,
 }
 
 impl Bounding {
-    /// Returns whether another bound implies this one. The other one can be of a layout with other ends.
+    /// Returns whether this one says nothing that another one of the same call does not say.
     pub fn follows_from(&self, other: &Self) -> bool {
         let (Some(end), Some(bound)) = (self.within, other.within) else {
             return false;
         };
-        self.side == other.side
-            && if self.side.1 == LESS_EQUAL {
+        (self.column, self.side) == (other.column, other.side)
+            && if self.side == LESS_EQUAL {
                 bound <= end
             } else {
                 bound >= end
@@ -56,20 +56,38 @@ impl Bounding {
 
 /// The bounds that follow from a condition.
 pub struct Derived {
-    pub bounds: Vec<Bounding>,
-    /// The ends of all times, if the function refuses ids beyond them. They keep the function from being called with
-    /// such an id, so that no plan fails that did not fail before.
+    pub bound: Bounding,
+    /// The ends of all times, where the function refuses ids beyond them. So it is never called with such an id, and no plan
+    /// fails that did not before.
     pub ends: Vec<Bounding>,
     /// True if the condition also follows from the bounds, so that it does not need to be tested.
     pub is_equivalent: bool,
 }
 
+/// The operators of dates and timestamps: see pg_opfamily.dat.
+const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
+
+/// Returns the bound that a comparison of a time is, and on which side of the id.
+fn bound(found: &Candidate) -> Option<(Bound, u32)> {
+    const LESS: u32 = pg_sys::BTLessStrategyNumber;
+    const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let strategy = unsafe { pg_sys::get_op_opfamily_strategy(found.operator, DATETIME_OPERATORS) };
+    match (strategy.unsigned_abs(), found.commuted) {
+        (LESS, false) | (GREATER, true) => Some((Bound::Before, LESS_EQUAL)),
+        (LESS_EQUAL, false) | (GREATER_EQUAL, true) => Some((Bound::AtOrBefore, LESS_EQUAL)),
+        (GREATER_EQUAL, false) | (LESS_EQUAL, true) => Some((Bound::AtOrAfter, GREATER_EQUAL)),
+        (GREATER, false) | (LESS, true) => Some((Bound::After, GREATER_EQUAL)),
+        _ => None,
+    }
+}
+
 impl Planning {
-    /// Returns the bounds that follow from a comparison, if they are right and useful.
+    /// Returns the bound that follows from a comparison, if that is right and of use.
     ///
     /// # Safety
-    /// The nodes are the planner's, in whose memory this runs.
-    pub unsafe fn bounds(self, found: &Candidate) -> Option<Derived> {
+    /// Of the planner's nodes, in whose memory this runs.
+    pub unsafe fn derived(self, found: &Candidate) -> Option<Derived> {
         // SAFETY: as the caller says.
         unsafe {
             let bounds = Bounds::of(found.function)?;
@@ -77,54 +95,52 @@ impl Planning {
                 && !pg_sys::contain_subplans(found.with)
                 && !pg_sys::contain_volatile_functions(found.with);
             let settings: Option<Vec<&[u8]>> = found.others().map(|node| constant(node)).collect();
-            if !is_fixed || !(found.function.is_ordered)(&settings?) || self.forgets() {
+            if !is_fixed || !(found.function.is_ordered)(&settings?) {
                 return None;
             }
-            let span = Span::of(found)?;
-            let conversion = bounds.conversion(span.of)?;
+            let (bound, side) = bound(found)?;
+            let conversion = bounds.conversion(pg_sys::exprType(found.with))?;
             if found.function.is_of_version_7
                 && !proof::says_version_7(self.entry, found.column, bounds.versions)
             {
                 return None;
             }
-            let is_equivalent = found.function.is_exact
-                && span.says_all
-                && self.may_call(bounds.time)
-                && !self.needs(bounds.time);
-            // A cheaper condition that stays is tested before its own bounds.
-            let is_soon =
-                is_equivalent || (conversion.is_none() && span.of != pg_sys::TSTZRANGEOID);
-            let mut derived = Derived {
-                bounds: Vec::new(),
-                ends: Vec::new(),
-                is_equivalent,
-            };
-            for (strategy, bound) in [(GREATER_EQUAL, span.lower), (LESS_EQUAL, span.upper)] {
-                let operator = self.operator(found, strategy)?;
-                let bounding = |value, within| Bounding {
-                    comparison: compare(operator, copy(found.id), value),
-                    side: (found.column, strategy),
+            let is_equivalent =
+                found.function.is_exact && self.may_call(bounds.time) && !self.needs(bounds.time);
+            // Where it costs less, what stays is tested before its own bound.
+            let is_soon = is_equivalent || conversion.is_none();
+            let bounding = |side, value, within| {
+                Some(Bounding {
+                    comparison: compare(self.operator(found, side)?, copy(found.id), value),
+                    column: found.column,
+                    side,
                     within,
-                };
-                let mut within = None;
-                if found.function.is_partial {
+                })
+            };
+            let (mut ends, mut within) = (Vec::new(), None);
+            if found.function.is_partial {
+                for strategy in [GREATER_EQUAL, LESS_EQUAL] {
                     let (last, furthest) = self.ends(found, bounds, strategy)?;
-                    within = int8(furthest).filter(|_| is_soon);
+                    if strategy == side {
+                        within = int8(furthest).filter(|_| is_soon);
+                    }
                     if int8(last) != Some(i64::MAX) {
-                        derived.ends.push(bounding(last, int8(last)));
+                        ends.push(bounding(strategy, last, int8(last))?);
                     }
                 }
-                if let Some((bound, at)) = bound {
-                    let called = bounds.functions[bound as usize];
-                    let value = self.call(found, called, at, conversion)?;
-                    derived.bounds.push(bounding(value, int8(value).or(within)));
-                }
             }
+            let called = bounds.functions[bound as usize];
+            let value = self.call(found, called, found.with, conversion)?;
+            let bound = bounding(side, value, int8(value).or(within))?;
             if is_equivalent {
                 // A plan without the function stays only as long as the function can be called.
                 pg_sys::record_plan_function_dependency(self.root, bounds.time);
             }
-            Some(derived)
+            Some(Derived {
+                bound,
+                ends,
+                is_equivalent,
+            })
         }
     }
 
@@ -147,9 +163,12 @@ impl Planning {
         Some((of(last)?, of(infinity)?))
     }
 
-    /// Returns whether PostgreSQL forgets the default partition if there is a bound: releases of 15 and 16 do if a part
-    /// of another condition is that a column is not null.
-    unsafe fn forgets(self) -> bool {
+    /// Returns whether PostgreSQL forgets the default partition if there is a bound: releases of 15 and 16, where a part of
+    /// another condition is that a column is not null.
+    ///
+    /// # Safety
+    /// Of the planner's structures.
+    pub unsafe fn forgets(self) -> bool {
         // SAFETY: structures of the planner's. The conditions of a policy are lists by now.
         unsafe {
             let has_part = |condition: *mut pg_sys::Node| {

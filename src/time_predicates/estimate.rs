@@ -1,31 +1,41 @@
-//! The number of rows of a condition and of the bounds derived from it.
+//! How many rows a condition and the bound derived from it have: as many as the condition has without a bound, or as the
+//! planner's statistics of the id say.
 //!
 //! The planner would multiply the shares of both, and it has no statistics of the condition, so that its guess would
-//! be a third of the bounds' share, or less. But it has statistics of the id. So the bounds alone count: the share of
-//! the condition is set to 1, as the planner itself sets that of a condition from which it has derived another one (see
+//! be a third of the bound's share. But it has statistics of the id. So the bound alone counts: the share of the
+//! condition is set to 1, as the planner itself sets that of a condition from which it has derived another one (see
 //! orclauses.c).
 //!
-//! The end of all times of a layout does not count either. The planner takes a bound from below and one from above for
-//! a range, and if it does not know one of them or has no statistics, for a range of 0.5 % of the rows in place of a
-//! third. So an end is concealed: as `(id >= 0) IS TRUE`, it is not a side of a range.
+//! The planner takes a comparison from below and one from above for the ends of a range if both are of the same
+//! expression, and where it does not know the share of one, for a range of 0.5 % of the rows in place of a third of a third
+//! (clauselist_selectivity). Conditions on the time are of another expression than those on the id. So where the shares are
+//! not all known, bounds are those of an expression of their own: a cast of the id that changes nothing. The planner still
+//! finds indexes, partitions and statistics of what is under such a cast. Nor is the end of all times of a layout an end of
+//! a range: it is concealed, as `(id >= 0) IS TRUE`.
 //!
-//! The share belongs into a structure that is made after the hook has run, and again for each child of a table. So the
-//! call of the time and the concealed end have a note in place of the position in the query's text, which every copy
-//! keeps. When the planner asks for statistics of the bounds' column, conditions with a note get the share.
+//! The share belongs into a structure that is made after the hook has derived, of each child of a table once more, and only
+//! then the planner can tell the shares. So the call of the time, the bound and the concealed end have a note, where the
+//! position in the query's text was, which every copy keeps. What has a note is seen to when the planner first asks for
+//! statistics of a column of the table. By then it has compared bounds with partial indexes and constraints.
 
 use crate::pg::backend::local::Local;
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::node::as_node;
+use crate::pg::datum::node::{as_node, binary, column};
 use crate::time_predicates::predicate::Candidate;
-use pgrx::pg_sys;
+use pgrx::pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
 use pgrx::pg_sys::NodeTag;
+use pgrx::{pg_guard, pg_sys};
 use std::ffi::c_int;
+use std::ptr;
 
-/// A position that no text has. The server takes any negative number for an unknown position.
-const COUNTED: c_int = -0x6d69_6e74;
+/// A position that no text has. As any negative number, it is an unknown position for the server.
+const NOTE: c_int = -0x6d69_6e74;
 
 /// True if a condition of this session had a note. Plans can be made within one another, so the query is not known.
 static NOTED: Local<bool> = Local::new(false);
+/// The query and the table that were seen to last.
+static SEEN: Local<(*mut pg_sys::PlannerInfo, *mut pg_sys::RangeTblEntry)> =
+    Local::new((ptr::null_mut(), ptr::null_mut()));
 static PREVIOUS: Local<pg_sys::get_relation_stats_hook_type> = Local::new(None);
 
 /// Hooks into the planner's requests for statistics. Called once.
@@ -37,14 +47,12 @@ pub fn install() {
     }
 }
 
-/// Notes that bounds which stand before the condition of a call have its share of the rows.
-///
-/// # Safety
-/// The planner made the node.
-pub unsafe fn note(time: *mut pg_sys::FuncExpr) {
-    // SAFETY: as the caller says.
-    unsafe { (*time).location = COUNTED };
+/// Makes the position of a bound a note, or that of a call that has a bound before it.
+pub fn note(location: &mut c_int) {
+    *location = NOTE;
     NOTED.set(true);
+    // A table at the same address, of a query that is gone, was another one.
+    SEEN.set((ptr::null_mut(), ptr::null_mut()));
 }
 
 /// Returns an equivalent condition that has all rows and is not a side of a range.
@@ -52,14 +60,13 @@ pub unsafe fn note(time: *mut pg_sys::FuncExpr) {
 /// # Safety
 /// A node of the planner, in whose memory this runs.
 pub unsafe fn uncounted(condition: *mut pg_sys::Node) -> *mut pg_sys::Node {
-    NOTED.set(true);
     // SAFETY: as the caller says. Zeroes are valid for all fields.
     unsafe {
         let made = pg_sys::palloc0(size_of::<pg_sys::BooleanTest>()).cast::<pg_sys::BooleanTest>();
         (*made).xpr.type_ = NodeTag::T_BooleanTest;
         (*made).arg = condition.cast();
         (*made).booltesttype = pg_sys::BoolTestType::IS_TRUE;
-        (*made).location = COUNTED;
+        (*made).location = NOTE;
         made.cast()
     }
 }
@@ -74,14 +81,16 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        if NOTED.get() {
+        // A table that is read by its children has no estimate of its own.
+        if NOTED.get() && SEEN.get() != (root, entry) && !(*entry).inh {
+            SEEN.set((root, entry));
             // Both arrays have as many elements, of which the first is not used.
             let count = (*root).simple_rel_array_size.unsigned_abs() as usize;
             let place = (1..count).find(|&place| *(*root).simple_rte_array.add(place) == entry);
             if let Some(table) =
                 place.and_then(|place| (*(*root).simple_rel_array.add(place)).as_ref())
             {
-                mark(table);
+                see_to(root, table);
             }
         }
         PREVIOUS
@@ -90,24 +99,74 @@ unsafe extern "C-unwind" fn on_statistics(
     }
 }
 
-/// # Safety
-/// The planner made the table.
-unsafe fn mark(table: &pg_sys::RelOptInfo) {
+/// Sees to what has a note among the conditions of a table.
+#[pg_guard]
+unsafe extern "C-unwind" fn see_to(root: *mut pg_sys::PlannerInfo, table: &pg_sys::RelOptInfo) {
     // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
     unsafe {
+        let (mut bounds, mut others) = (Vec::new(), Vec::new());
         for condition in nodes(table.baserestrictinfo) {
-            let condition = &mut *condition.cast::<pg_sys::RestrictInfo>();
-            let clause = condition.clause.cast();
+            let condition = condition.cast::<pg_sys::RestrictInfo>();
+            let clause = (*condition).clause.cast();
             let test = as_node::<pg_sys::BooleanTest>(clause, NodeTag::T_BooleanTest);
             let location = match test {
                 Some(test) => Some((*test).location),
                 None => Candidate::of(clause, table.relid).map(|found| (*found.call).location),
             };
-            if location == Some(COUNTED) {
-                // This marks the share as known. Before 19, more than 1 would mark the condition as redundant as well.
-                condition.norm_selec = 1.0;
-                condition.outer_selec = 1.0;
+            if location == Some(NOTE) {
+                uncount(&mut *condition);
+            } else if let Some((comparison, [left, right])) = binary(clause) {
+                let of = column(left).or_else(|| column(right));
+                let of = of.map(|column| column.varattno);
+                if comparison.location == NOTE {
+                    comparison.location = -1;
+                    bounds.push((of, condition));
+                } else {
+                    others.push((of, condition));
+                }
             }
         }
+        others.retain(|(of, _)| bounds.iter().any(|(column, _)| of == column));
+        let is_unknown = |(_, condition): &(_, *mut pg_sys::RestrictInfo)| {
+            let (join, none) = (pg_sys::JoinType::JOIN_INNER, ptr::null_mut());
+            let share = pg_sys::clause_selectivity(root, condition.cast(), 0, join, none);
+            share == pg_sys::DEFAULT_INEQ_SEL
+        };
+        if !others.is_empty() && bounds.iter().chain(&others).any(is_unknown) {
+            for (_, condition) in bounds {
+                separate((*condition).clause.cast());
+            }
+        }
+    }
+}
+
+/// Gives a condition all rows. As one on a value of no table, it is no end of a range either.
+///
+/// # Safety
+/// Made by the planner.
+unsafe fn uncount(condition: &mut pg_sys::RestrictInfo) {
+    // As a share that is known already. Before 19, more than 1 would say redundant as well.
+    condition.norm_selec = 1.0;
+    condition.outer_selec = 1.0;
+    // SAFETY: in the planner's memory. No table has the number 0.
+    let none = unsafe { pg_sys::bms_make_singleton(0) };
+    for side in [&mut condition.left_relids, &mut condition.right_relids] {
+        if side.is_null() {
+            *side = none;
+        }
+    }
+}
+
+/// Makes a bound one of another expression: of a cast to the same type, which a collation keeps from being simplified.
+///
+/// # Safety
+/// A comparison of the planner's, in whose memory this runs.
+unsafe fn separate(bound: *mut pg_sys::OpExpr) {
+    // SAFETY: as the caller says; a bound has the id on its left, maybe under a cast, which is replaced.
+    unsafe {
+        let id = &mut (*(*(*bound).args).elements).ptr_value;
+        let (of, modifier) = (pg_sys::exprType(id.cast()), pg_sys::exprTypmod(id.cast()));
+        let (collation, form) = (pg_sys::C_COLLATION_OID, COERCE_IMPLICIT_CAST);
+        *id = pg_sys::applyRelabelType(id.cast(), of, modifier, collation, form, -1, false).cast();
     }
 }

@@ -134,7 +134,7 @@ impl Bounds {
     /// Returns the function that converts a type to timestamptz, or that none is needed; none for other types.
     pub fn conversion(&self, from: pg_sys::Oid) -> Option<Option<pg_sys::Oid>> {
         match from {
-            pg_sys::TIMESTAMPTZOID | pg_sys::TSTZRANGEOID => Some(None),
+            pg_sys::TIMESTAMPTZOID => Some(None),
             pg_sys::DATEOID => Some(Some(self.of_date)),
             pg_sys::TIMESTAMPOID => Some(Some(self.of_timestamp)),
             _ => None,

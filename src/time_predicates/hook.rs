@@ -99,5 +99,9 @@ unsafe fn consider(root: *mut pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInf
 #[pg_guard]
 unsafe extern "C-unwind" fn derive_guarded(planning: Planning, tree: *mut pg_sys::Node) {
     // SAFETY: the planner has called its hook.
-    unsafe { planning.visit(tree) };
+    unsafe {
+        if !planning.forgets() {
+            planning.visit(tree, &mut planning.of_policies());
+        }
+    }
 }

@@ -9,11 +9,10 @@
 //!
 //! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called
 //!   for, and those of their bounds.
-//! - `predicate` recognizes a comparison of such a function, reading nothing but the query; `span` says of which times it
-//!   is true.
+//! - `predicate` recognizes a comparison of such a function, reading nothing but the query.
 //! - `bounding` decides whether bounds are right and useful and makes them, and `derive` adds them.
 //! - `proof` says whether a table has only UUIDs of version 7.
-//! - `estimate` keeps the planner from counting the condition and its bounds twice.
+//! - `estimate` has the planner expect as many rows as without bounds, where it does not know better.
 //! - `inline` has the columns of `snowflake_decode` in FROM computed by a function each, which the others then see.
 
 mod bounding;
@@ -26,4 +25,3 @@ mod inline;
 mod predicate;
 mod proof;
 pub mod setting;
-mod span;

@@ -1,16 +1,13 @@
 //! Comparisons of an id's time in the conditions of a query. They are recognized by reading nodes alone, without calls
 //! of the server, so it costs next to nothing for queries without one.
 
-use crate::pg::datum::list::{nodes, oids};
+use crate::pg::datum::list::nodes;
 use crate::pg::datum::node::{as_node, binary, column};
 use crate::time_predicates::function::TimeFunction;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// The operators of dates and timestamps: see pg_opfamily.dat.
-pub const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
-
-/// A possible comparison of the time of a table's id with another value.
+/// What can be a comparison of the time of a table's id with something else.
 pub struct Candidate {
     pub function: &'static TimeFunction,
     /// The call of the function, the id that it gets, and the number of its column.
@@ -22,8 +19,6 @@ pub struct Candidate {
     pub with: *mut pg_sys::Node,
     /// True if the time is the right side.
     pub commuted: bool,
-    /// True if both are the first columns of rows, whose other columns count only among equal times.
-    pub is_row: bool,
 }
 
 impl Candidate {
@@ -34,21 +29,7 @@ impl Candidate {
     pub unsafe fn of(condition: *mut pg_sys::Node, table: pg_sys::Index) -> Option<Self> {
         // SAFETY: as the caller says; the tags say what the nodes are.
         unsafe {
-            let (operator, [left, right], is_row) = match condition.as_ref()?.type_ {
-                NodeTag::T_OpExpr => {
-                    let (comparison, sides) = binary(condition)?;
-                    (comparison.opno, sides, false)
-                }
-                NodeTag::T_RowCompareExpr => {
-                    let rows = &*condition.cast::<pg_sys::RowCompareExpr>();
-                    if oids(rows.opfamilies).next()? != DATETIME_OPERATORS {
-                        return None;
-                    }
-                    let sides = [nodes(rows.largs).next()?, nodes(rows.rargs).next()?];
-                    (oids(rows.opnos).next()?, sides, true)
-                }
-                _ => return None,
-            };
+            let (comparison, [left, right]) = binary(condition)?;
             let sides = [(left, right, false), (right, left, true)];
             sides.into_iter().find_map(|(side, with, commuted)| {
                 let call: *mut pg_sys::FuncExpr = as_node(side, NodeTag::T_FuncExpr)?;
@@ -61,10 +42,9 @@ impl Candidate {
                     call,
                     id,
                     column: of.varattno,
-                    operator,
+                    operator: comparison.opno,
                     with,
                     commuted,
-                    is_row,
                 })
             })
         }

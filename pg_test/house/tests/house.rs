@@ -111,7 +111,6 @@ const UNSAFE_OUTSIDE_OF_PG: [&str; 16] = [
     "time_predicates/bounding.rs", "time_predicates/derive.rs", "time_predicates/estimate.rs",
     "time_predicates/function.rs", "time_predicates/functions.rs", "time_predicates/hook.rs",
     "time_predicates/inline.rs", "time_predicates/predicate.rs", "time_predicates/proof.rs",
-    "time_predicates/span.rs",
 ];
 
 #[test]

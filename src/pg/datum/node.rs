@@ -151,26 +151,6 @@ pub unsafe fn call(
     }
 }
 
-/// Makes an expression that is another value where a value is NULL.
-///
-/// # Safety
-/// They are nodes of the planner's memory, in which this runs, of one type without a collation.
-pub unsafe fn coalesce(
-    value: *mut pg_sys::Node,
-    otherwise: *mut pg_sys::Node,
-) -> *mut pg_sys::Node {
-    // SAFETY: as the caller says; the memory is as large as the node.
-    unsafe {
-        let made = pg_sys::palloc0(size_of::<pg_sys::CoalesceExpr>());
-        let coalesced = &mut *made.cast::<pg_sys::CoalesceExpr>();
-        coalesced.xpr.type_ = NodeTag::T_CoalesceExpr;
-        coalesced.coalescetype = pg_sys::exprType(value);
-        coalesced.args = list([value, otherwise]);
-        coalesced.location = -1;
-        made.cast()
-    }
-}
-
 /// Makes a comparison of values without a collation.
 ///
 /// # Safety
