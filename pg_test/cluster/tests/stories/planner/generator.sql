@@ -50,6 +50,19 @@ BEGIN
         (differ.below(2000000) - 1000000)::text) || ' us')::interval;
 END $$;
 
+-- A condition on the id itself, or on rows that begin with it or its time: of a value, and of the id of a value. %1$s is the
+-- name of the table.
+CREATE FUNCTION differ.beside(time_of text, value text, of_id text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    id text := CASE WHEN time_of ~ $q$'(seq|shard)$q$ THEN (random() * 9e18)::bigint::text
+        ELSE regexp_replace(replace(time_of, '%1$s.id', of_id), '^(snowflake|objectid|uuid_v7|uuid)_time',
+            CASE WHEN time_of LIKE 'uuid%' THEN 'uuid_v7_min' ELSE '\1_min' END) END;
+    op text := differ.pick('<', '<=', '>=', '>');
+BEGIN
+    RETURN format(differ.pick('%%1$s.id %s %s', '%%1$s.id %s %s', '%2$s %1$s %%1$s.id', '%%1$s.id BETWEEN %2$s AND %2$s', 'NOT %%1$s.id %s %s',
+        '%%1$s.id <> %2$s', '(%%1$s.id, %%1$s.n) %s (%s, 7)', '(%3$s, %%1$s.n) %1$s (%4$s, 7)', '%4$s %1$s %3$s'), op, id, time_of, value);
+END $$;
+
 -- A condition on the time of differ.alpha, all of whose values are not known when the query is planned. The planner has no
 -- statistics of the time, and none of its values, so that it has the same estimate with bounds and without.
 CREATE FUNCTION differ.unknown(time_of text) RETURNS text LANGUAGE plpgsql AS $$
@@ -62,6 +75,11 @@ BEGIN
         '%1$s BETWEEN %3$s AND %3$s + interval ''1 day''', '%1$s <@ tstzrange(%3$s::timestamptz, NULL)', '%1$s > %3$s AND %1$s < %3$s + interval ''1 day'''),
         format(time_of, 'a'), op, value);
     IF random() < 0.3 THEN made := made || format(' AND a.n %s %s', op, differ.below(30)); END IF;
+    WHILE random() < 0.4 LOOP
+        -- Of another value: the planner notices that there is nothing before a time and after it.
+        value := format('(%s + interval ''%s ms'')', value, 1 + differ.below(1000000));
+        made := made || ' AND ' || format(differ.beside(time_of, value, differ.pick(value, '''2026-01-01 00:30Z''::timestamptz')), 'a');
+    END LOOP;
     RETURN made;
 END $$;
 
@@ -120,16 +138,16 @@ CREATE FUNCTION differ.condition(time_of text, second text, known timestamptz[],
 DECLARE
     a text := differ.expression(differ.instant(known));
     b text := differ.expression(differ.instant(known));
-    op text := differ.pick('<', '<=', '=', '>=', '>');
+    op text := differ.pick('<', '<=', CASE WHEN foreign_ids THEN '<' ELSE '=' END, '>=', '>');
     made text;
 BEGIN
-    -- Nothing is derived of an OR or of <>, so they can meet foreign ids in one plan and not in another.
-    CASE differ.below(CASE WHEN foreign_ids OR random() < 0.7 THEN 12 ELSE 23 END)
+    -- Only of comparisons in an AND bounds are derived; others can meet foreign ids in one plan and not in another.
+    CASE differ.below(CASE WHEN foreign_ids THEN 9 WHEN random() < 0.7 THEN 12 ELSE 23 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
         WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
         WHEN 7 THEN made := format('%s >= %s AND %s < %s', time_of, a, time_of, b);
-        WHEN 8 THEN made := format('NOT %s %s %s', time_of, CASE WHEN foreign_ids AND op = '=' THEN '<' ELSE op END, a);
+        WHEN 8 THEN made := format('NOT %s %s %s', time_of, op, a);
         WHEN 12 THEN made := format('%s BETWEEN SYMMETRIC %s AND %s', time_of, a, b);
         WHEN 13 THEN made := format('(%s %s %s OR %s %s %s)', time_of, op, a, b, differ.pick('<', '<=', '=', '>=', '>'), time_of);
         WHEN 14 THEN made := format('(%s %s %s AND %s > %s OR %s %s)', time_of, op, a, time_of, b, time_of, differ.list(known));
@@ -154,6 +172,7 @@ BEGIN
         made := made || format(' AND %s %s %s', second, differ.pick('<', '<=', '=', '>=', '>'), differ.expression(differ.instant(known)));
     END IF;
     IF random() < 0.1 THEN made := made || ' AND %1$s.id IS NOT NULL'; END IF;
+    IF random() < 0.2 AND NOT foreign_ids THEN made := made || ' AND ' || differ.beside(time_of, a, b); END IF;
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
 END $$;
 
