@@ -177,7 +177,7 @@ impl Planning {
             };
             cfg!(any(feature = "pg15", feature = "pg16"))
                 && !(*self.table).part_scheme.is_null()
-                && (predicate::any((*(*self.root).parse).jointree.cast(), &has_part)
+                && (predicate::any((*(*self.root).parse).jointree.cast(), &mut &has_part)
                     || nodes((*self.entry).securityQuals)
                         .any(|policy| nodes(policy.cast()).any(has_part)))
         }

@@ -116,8 +116,7 @@ unsafe extern "C-unwind" fn see_to(root: *mut pg_sys::PlannerInfo, table: &pg_sy
             if location == Some(NOTE) {
                 uncount(&mut *condition);
             } else if let Some((comparison, [left, right])) = binary(clause) {
-                let of = column(left).or_else(|| column(right));
-                let of = of.map(|column| column.varattno);
+                let of = column(left).or_else(|| column(right)).map(|of| of.varattno);
                 if comparison.location == NOTE {
                     comparison.location = -1;
                     bounds.push((of, condition));

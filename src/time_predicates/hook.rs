@@ -84,7 +84,9 @@ unsafe fn consider(root: *mut pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInf
         let own = (*table).relid;
         let tree: *mut pg_sys::Node = (*(*root).parse).jointree.cast();
         if (*table).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL
-            || !predicate::any(tree, &|condition| Candidate::of(condition, own).is_some())
+            || !predicate::any(tree, &mut |condition| {
+                Candidate::of(condition, own).is_some()
+            })
         {
             return;
         }
@@ -101,7 +103,7 @@ unsafe extern "C-unwind" fn derive_guarded(planning: Planning, tree: *mut pg_sys
     // SAFETY: the planner has called its hook.
     unsafe {
         if !planning.forgets() {
-            planning.visit(tree, &mut planning.of_policies());
+            planning.visit(tree, &planning.columns_left(tree));
         }
     }
 }

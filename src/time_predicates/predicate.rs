@@ -61,18 +61,23 @@ impl Candidate {
 ///
 /// # Safety
 /// A join tree of the planner's, after its conditions were made lists of conditions that must all be true.
-pub unsafe fn any(tree: *mut pg_sys::Node, test: &impl Fn(*mut pg_sys::Node) -> bool) -> bool {
+pub unsafe fn any(
+    tree: *mut pg_sys::Node,
+    test: &mut impl FnMut(*mut pg_sys::Node) -> bool,
+) -> bool {
     // SAFETY: as the caller says; the tag says what the node is.
     unsafe {
         match tree.as_ref().map(|node| node.type_) {
             Some(NodeTag::T_FromExpr) => {
                 let from = &*tree.cast::<pg_sys::FromExpr>();
-                nodes(from.quals.cast()).any(test)
+                nodes(from.quals.cast()).any(&mut *test)
                     || nodes(from.fromlist).any(|part| any(part, test))
             }
             Some(NodeTag::T_JoinExpr) => {
                 let join = &*tree.cast::<pg_sys::JoinExpr>();
-                nodes(join.quals.cast()).any(test) || any(join.larg, test) || any(join.rarg, test)
+                nodes(join.quals.cast()).any(&mut *test)
+                    || any(join.larg, test)
+                    || any(join.rarg, test)
             }
             _ => false,
         }
