@@ -76,7 +76,7 @@ BEGIN
             IF value = '0' THEN PERFORM set_config(one, value, false); ELSE EXECUTE 'RESET ' || one; END IF;
         END LOOP;
         settings := settings || (CASE value WHEN '0' THEN 'parallel' ELSE 'alone' END);
-        query := differ.query(a.time_of, a.second, a.known, a.foreign_ids, b.time_of, b.second, b.known, b.foreign_ids);
+        query := differ.query(a.time_of, a.known, a.foreign_ids, b.time_of, b.known, b.foreign_ids);
         -- Under row security, bounds must not be tested before the policy where they could tell something.
         reader := CASE WHEN query LIKE '%UPDATE%' THEN 'none' ELSE differ.pick('none', 'none', 'none', 'differ_reader') END;
         settings := settings || reader;
@@ -121,7 +121,7 @@ BEGIN
             INSERT INTO differ.difference VALUES (seed, 'estimate of ' || value, '', guesses[1], guesses[2]);
         END IF;
         IF NOT a.foreign_ids THEN
-            CASE differ.is_worse(format(differ.condition(a.time_of, NULL, a.known, true), 'a'))
+            CASE differ.is_worse(format(differ.condition(a.time_of, a.known, true), 'a'))
                 WHEN 1 THEN tally[10] := tally[10] + 1;
                 WHEN -1 THEN tally[9] := tally[9] + 1;
                 ELSE NULL;

@@ -133,8 +133,8 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN RETURN NULL;
 END $$;
 
--- Conditions on the time of one table's id, sometimes on that of another layout too. %s is the name of the table.
-CREATE FUNCTION differ.condition(time_of text, second text, known timestamptz[], foreign_ids boolean) RETURNS text LANGUAGE plpgsql AS $$
+-- Conditions on the time of one table's id. %s is the name of the table.
+CREATE FUNCTION differ.condition(time_of text, known timestamptz[], foreign_ids boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     a text := differ.expression(differ.instant(known));
     b text := differ.expression(differ.instant(known));
@@ -168,9 +168,6 @@ BEGIN
         WHEN 19 THEN made := format('(%s %s OR %s IS NULL)', time_of, differ.list(known), time_of);
         ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
     END CASE;
-    IF second IS NOT NULL AND random() < 0.5 THEN
-        made := made || format(' AND %s %s %s', second, differ.pick('<', '<=', '=', '>=', '>'), differ.expression(differ.instant(known)));
-    END IF;
     IF random() < 0.1 THEN made := made || ' AND %1$s.id IS NOT NULL'; END IF;
     IF random() < 0.2 AND NOT foreign_ids THEN made := made || ' AND ' || differ.beside(time_of, a, b); END IF;
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
@@ -184,9 +181,9 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN RETURN false;
 END $$;
 
--- Makes the table differ.NAME of random ids, and returns how the time of its id is written, also that of a second layout,
--- and times of its ids.
-CREATE FUNCTION differ.make_table(name text, OUT time_of text, OUT second text, OUT known timestamptz[], OUT foreign_ids boolean) LANGUAGE plpgsql AS $$
+-- Makes the table differ.NAME of random ids, and returns how the time of its id is written, and times of its
+-- ids.
+CREATE FUNCTION differ.make_table(name text, OUT time_of text, OUT known timestamptz[], OUT foreign_ids boolean) LANGUAGE plpgsql AS $$
 DECLARE
     family text := differ.pick('snowflake', 'snowflake', 'snowflake', 'snowflake', 'uuid_v7', 'uuid', 'objectid');
     layout text := differ.layout();
@@ -205,10 +202,6 @@ BEGIN
         minimum := format('snowflake_min(%%L, %L)', layout);
         maximum := format('snowflake_max(%%L, %L)', layout);
         own := format('(SELECT CASE WHEN snowflake_is_valid(i, %L) THEN i END FROM (SELECT (random() * 9e18)::bigint >> differ.below(10)) v(i))', layout);
-        IF kind <> 'times' AND layout !~ '^(seq|shard)' AND random() < 0.15 THEN
-            second := format('snowflake_time(%%1$s.id, %L)', differ.pick('instagram', 'twitter', 'mastodon', 'sonyflake', 'baidu', 'javascript'));
-            foreign_ids := true;
-        END IF;
     ELSIF family LIKE 'uuid%' THEN
         typ := 'uuid';
         time_of := format('%s_time(%%1$s.id)', family);
@@ -355,12 +348,12 @@ BEGIN
 END $$;
 
 -- A query of two tables, which returns one text.
-CREATE FUNCTION differ.query(a text, second_a text, known_a timestamptz[], foreign_a boolean, b text, second_b text, known_b timestamptz[], foreign_b boolean) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION differ.query(a text, known_a timestamptz[], foreign_a boolean, b text, known_b timestamptz[], foreign_b boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    on_a text := format(differ.condition(a, second_a, known_a, foreign_a), 'a');
-    more_a text := format(differ.condition(a, second_a, known_a, foreign_a), 'a');
-    on_b text := format(differ.condition(b, second_b, known_b, foreign_b), 'b');
-    plain_a text := format(differ.condition(a, second_a, known_a, foreign_a), 'alpha');
+    on_a text := format(differ.condition(a, known_a, foreign_a), 'a');
+    more_a text := format(differ.condition(a, known_a, foreign_a), 'a');
+    on_b text := format(differ.condition(b, known_b, foreign_b), 'b');
+    plain_a text := format(differ.condition(a, known_a, foreign_a), 'alpha');
     rows text := $q$SELECT count(*) || ' ' || coalesce(sum(hashtext(r::text)), 0) FROM ($q$;
     sides text := differ.pick('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN');
     -- On the side whose rows an outer join keeps, nothing is derived of its ON: no foreign ids there.
