@@ -33,7 +33,7 @@ pub struct Planning {
 pub struct Bounding {
     pub comparison: *mut pg_sys::Node,
     pub column: pg_sys::AttrNumber,
-    /// Whether it is one from below or from above.
+    /// The side on which it bounds the id: from below or from above.
     side: u32,
     /// No id beyond this one is within it, if that is known and it is tested as soon as any condition.
     within: Option<i64>,

@@ -1,5 +1,5 @@
-//! How many rows a condition and the bound derived from it have: as many as the condition has without a bound, or as the
-//! planner's statistics of the id say.
+//! The number of rows of a condition and the bound derived from it: that of the condition without a bound, or that by
+//! the planner's statistics of the id.
 //!
 //! The planner would multiply the shares of both, and it has no statistics of the condition, so that its guess would
 //! be a third of the bound's share. But it has statistics of the id. So the bound alone counts: the share of the
@@ -10,13 +10,13 @@
 //! expression, and where it does not know the share of one, for a range of 0.5 % of the rows in place of a third of a third
 //! (clauselist_selectivity). Conditions on the time are of another expression than those on the id. So where the shares are
 //! not all known, bounds are those of an expression of their own: a cast of the id that changes nothing. The planner still
-//! finds indexes, partitions and statistics of what is under such a cast. Nor is the end of all times of a layout an end of
-//! a range: it is concealed, as `(id >= 0) IS TRUE`.
+//! finds indexes, partitions and statistics of what is under such a cast. The end of all times of a layout is no end of a
+//! range either: it is concealed, as `(id >= 0) IS TRUE`.
 //!
 //! The share belongs into a structure that is made after the hook has derived, of each child of a table once more, and only
 //! then the planner can tell the shares. So the call of the time, the bound and the concealed end have a note, where the
-//! position in the query's text was, which every copy keeps. What has a note is seen to when the planner first asks for
-//! statistics of a column of the table. By then it has compared bounds with partial indexes and constraints.
+//! position in the query's text was, which every copy keeps. Expressions with a note change when the planner first asks for
+//! statistics of a column of the table. Before that, the planner has compared bounds with partial indexes and constraints.
 
 use crate::pg::backend::local::Local;
 use crate::pg::datum::list::nodes;
@@ -144,7 +144,7 @@ unsafe extern "C-unwind" fn see_to(root: *mut pg_sys::PlannerInfo, table: &pg_sy
 /// # Safety
 /// Made by the planner.
 unsafe fn uncount(condition: &mut pg_sys::RestrictInfo) {
-    // As a share that is known already. Before 19, more than 1 would say redundant as well.
+    // This is a share that is known already. Before 19, more than 1 would say redundant as well.
     condition.norm_selec = 1.0;
     condition.outer_selec = 1.0;
     // SAFETY: in the planner's memory. No table has the number 0.

@@ -7,7 +7,7 @@ use crate::time_predicates::function::TimeFunction;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// What can be a comparison of the time of a table's id with something else.
+/// A possible comparison of the time of a table's id with another value.
 pub struct Candidate {
     pub function: &'static TimeFunction,
     /// The call of the function, the id that it gets, and the number of its column.

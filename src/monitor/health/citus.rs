@@ -18,11 +18,8 @@ pub fn citus(defaults: &Defaults) -> Finding {
         return Finding::new(Status::Critical, detail, hint);
     }
     let asks = own_shards::is_set() || own.group == Some(COORDINATOR);
-    let lists = if asks {
-        own.own_shards_of_groups()
-    } else {
-        Default::default()
-    };
+    let asked = asks.then_some(own);
+    let lists = asked.map_or_else(Default::default, |own| own.own_shards_of_groups());
     let overlap = |(one, list): (&u64, &String)| {
         let mut others = lists.range(one + 1..);
         let other = others.find(|(_, other)| own_shards::overlap(list, other))?;

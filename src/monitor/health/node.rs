@@ -85,11 +85,9 @@ fn judge_unset(status: Status, defaults: &Defaults) -> Option<Finding> {
 /// Judges the shards of defaults where a registry leases nodes, which are not this server's.
 fn judge_refused(status: Status, defaults: &Defaults) -> Option<Finding> {
     report(defaults, (status, REFUSED, OWN), |default| {
-        let shard = default
-            .generated_shard()
-            .filter(|_| grantor::has_registry())?;
-        let is_permitted = session::is_permitted(&default.layout, shard);
-        (!is_permitted).then(|| format!("generates ids of such a shard, {shard}"))
+        let shard = default.generated_shard()?;
+        let is_refused = grantor::has_registry() && !session::is_permitted(&default.layout, shard);
+        is_refused.then(|| format!("generates ids of such a shard, {shard}"))
     })
 }
 
