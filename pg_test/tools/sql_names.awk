@@ -108,7 +108,7 @@ function check(text, place,    rest, word) {
     while (match(word, /[A-Za-z_][A-Za-z_0-9.]*[ ]*[(]/)) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
-        if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table|objectid_|uuid_v7_|uuid_to_|ulid_)/ &&
+        if (call !~ /^(pg_catalog\.|_\.|mint\.|snowflake_|sequence_table|objectid_|uuid_v7_|uuid_to_|ulid_)/ &&
             call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|ALL|ARRAY|AND|OR|NOT|WITH|AS|ON|FROM|TO|JOIN|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)

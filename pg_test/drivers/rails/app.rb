@@ -55,7 +55,7 @@ def created(schema)
 end
 
 def registries
-  ActiveRecord::Base.connection.select_value("SELECT count(*) FROM mint_registry.registry")
+  ActiveRecord::Base.connection.select_value("SELECT count(*) FROM mint.registry")
 end
 
 def make_registry

@@ -1,7 +1,6 @@
 # The statements of Rails 7.2 for a database with the extension and a registry, as a Rails of any version can run them.
 ActiveRecord::Schema.define(version: 0) do
   create_schema "mint"
-  create_schema "mint_registry"
 
   # These are extensions that must be enabled in order to support this database
   enable_extension "pg_mint"
