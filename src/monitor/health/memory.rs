@@ -33,6 +33,7 @@ pub fn memory(all: &LanesUsage, defaults: &Defaults) -> Finding {
             detail.push_str(&sharing(all, defaults, used >= most));
         }
         let hint = match setting {
+            _ if what == "leases" => "Restart the server.".to_owned(),
             "" => "Drop databases that are not needed, and restart the server.".to_owned(),
             _ => format!("Increase \"pg_mint.{setting}\" and restart the server."),
         };
@@ -58,8 +59,7 @@ fn sharing(all: &LanesUsage, defaults: &Defaults, is_full: bool) -> String {
             Some(shard) => own.contains(&shard),
             None => !own.is_empty(),
         });
-        let shares = is_full && !has_own;
-        shares.then(|| "shares a lane with other shards of its layout".to_owned())
+        (is_full && !has_own).then(|| "shares a lane with other shards of its layout".to_owned())
     });
     format!("{most} {named}")
 }

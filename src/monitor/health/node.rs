@@ -5,13 +5,15 @@ use crate::monitor::health::defaults::{self, Default, Defaults};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::monitor::health::server::Facts;
 use crate::registry::member::session;
+use crate::registry::server::memory;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
-use mint_core::{BUILTINS, registry::ring::RingRules};
+use mint_core::BUILTINS;
 
-/// Why a shard is refused where a registry leases nodes, and what to do.
+/// The reasons why a shard is refused or in danger where a registry leases nodes, and what to do.
 const REFUSED: &str = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
 const OWN: &str = "Use defaults without a shard and \"auto\" as the node, or list the shards in \"pg_mint.own_shards\" on this server only.";
+const LEASED: &str = "A registry could lease it to another server.";
 
 /// Returns whether defaults need a node that is not set or pass one that is not this server's, or whether there is
 /// evidence that another server has the same.
@@ -32,27 +34,27 @@ pub fn node(facts: Option<&Facts>, defaults: &Defaults) -> Finding {
     found.unwrap_or_else(|| Finding::ok("The node of this server is not fixed."))
 }
 
-/// Describes a node that is fixed, and names defaults for which a registry could lease it to another server. With a registry, it
-/// can be one that calls without a layout are refused.
-fn judge_fixed(status: Status, defaults: &Defaults) -> Option<Finding> {
+/// Describes a node that is fixed. A registry leases those from the middle upward: perhaps that of this database does.
+fn judge_fixed(failing: Status, defaults: &Defaults) -> Option<Finding> {
     let node = match setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
         _ => return None,
     };
-    let leased = defaults::name(&defaults.all, |default| {
-        let ring = RingRules::STANDARD.ring(default.layout.shard.width).ok()?;
-        let shard = default.generated_shard().filter(|_| default.is_of_node)?;
-        let text = "takes it, and a registry could lease it to another server";
-        ring.contains(&shard).then(|| text.to_owned())
-    });
-    let layout = &BUILTINS[0].layout;
-    let is_refused =
-        |&shard: &u64| grantor::has_registry() && !session::is_permitted(layout, shard);
-    let refused = setting().shard(layout).filter(is_refused);
-    let cause = refused.map_or("", |_| REFUSED);
-    let detail = format!("Node {node} is fixed. {leased} {cause}");
-    Some(Finding::new(status.when(refused.is_some()), detail, OWN))
+    let of_node = defaults.all.iter().filter(|default| default.is_of_node);
+    let builtin = &BUILTINS[0].layout;
+    let mut layouts = of_node.map(|default| &default.layout).chain([builtin]);
+    let is_leased = |layout| {
+        session::middle(layout).is_some_and(|middle| setting().shard(layout) >= Some(middle))
+    };
+    let leases = Status::Warning.when(memory::wait_left().is_some());
+    let (status, cause, hint) = match layouts.any(is_leased) {
+        false => (Status::Ok, "", ""),
+        true if grantor::has_registry() => (failing, REFUSED, OWN),
+        true => (leases, LEASED, "Set a number below the middle."),
+    };
+    let detail = format!("Node {node} is fixed. {cause}");
+    Some(Finding::new(status, detail, hint))
 }
 
 /// Names the defaults with something to report, after the cause.

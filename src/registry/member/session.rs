@@ -73,7 +73,7 @@ fn leased_slot(width: u32, node: u64) -> Option<&'static LeaseSlot> {
 }
 
 /// Returns the first shard of a layout that a registry leases; none if it leases none.
-fn middle(layout: &Layout) -> Option<u64> {
+pub fn middle(layout: &Layout) -> Option<u64> {
     let ring = RingRules::STANDARD.ring(layout.shard.width);
     ring.ok().map(|ring| ring.start)
 }

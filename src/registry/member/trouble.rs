@@ -66,12 +66,11 @@ impl Trouble {
 
     /// Returns why a request was not answered. The registry's own errors have a hint.
     pub fn of_failure(failure: Failure) -> Self {
-        let Failure {
-            why, kind, hint, ..
-        } = failure;
+        let kind = failure.kind;
         let remedy = match failure.code {
-            _ if kind == FailureKind::Expired => {
-                "Check that the registry is running, and the network between the servers."
+            _ if kind == FailureKind::Expired => "Check that the registry runs, and the network.",
+            Code::ERRCODE_QUERY_CANCELED => {
+                "Set \"statement_timeout\" to 0 on the registry, for the role that connects."
             }
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE => {
                 "Grant EXECUTE on function mint.registry_request(jsonb) to the role that connects, all on the registry's tables to the owner of the function, and USAGE on the foreign server to its own owner."
@@ -93,7 +92,8 @@ impl Trouble {
             }
             _ => "Check the server log of this server and of the registry.",
         };
-        Self::new(why, hint.unwrap_or_else(|| remedy.to_owned()))
+        let remedy = failure.hint.unwrap_or_else(|| remedy.to_owned());
+        Self::new(failure.why, remedy)
     }
 
     /// Returns that no worker can start, if its database does not exist, as then no worker can report it. In a session.

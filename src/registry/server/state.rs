@@ -79,7 +79,7 @@ pub fn answer(request: &MemberRequest) -> Result<RingLease, Refusal> {
 fn refuse_busy() -> ! {
     report(Code::ERRCODE_LOCK_NOT_AVAILABLE, "registry is busy")
         .detail("Another transaction has locked its tables, or rows of them.")
-        .hint("End the transactions of other sessions that use \"mint.registry_leases\", or check the synchronous standby that they wait for.")
+        .hint("End other transactions, also prepared ones, that use \"mint.registry_leases\", or check the synchronous standby that they wait for.")
         .raise()
 }
 

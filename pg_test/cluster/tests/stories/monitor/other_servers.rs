@@ -52,9 +52,12 @@ fn a_node_is_judged_by_evidence() {
         let select = "SELECT detail FROM mint.health() WHERE check_name = 'node'";
         session
             .one::<String>(select)
-            .contains("a registry could lease it")
+            .contains("A registry could lease it")
     });
     session.assert_health("node is ok");
+    session.run("SELECT mint.registry_create()");
+    assert!(request(&mut session, 13, r#"{"grant": 1}"#).contains("wait"));
+    session.assert_health("node is warning: Node 5000 is fixed. A registry could lease it");
 }
 
 /// The check tells it before the first member asks for a node, too.

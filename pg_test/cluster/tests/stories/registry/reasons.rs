@@ -13,7 +13,7 @@ const ANOTHER: [&str; 2] = [
 ];
 
 /// What an administrator does to the registry, what the member says of it, and the remedy. All of it is undone.
-const OBSTACLES: [(&str, &str, &str, &str); 6] = [
+const OBSTACLES: [(&str, &str, &str, &str); 7] = [
     (
         "ALTER ROLE member NOLOGIN",
         "role \"member\" is not permitted to log in",
@@ -31,6 +31,12 @@ const OBSTACLES: [(&str, &str, &str, &str); 6] = [
         "in a read-only transaction",
         "default_transaction_read_only",
         "ALTER ROLE member RESET default_transaction_read_only",
+    ),
+    (
+        "ALTER ROLE member SET statement_timeout = 1",
+        "canceling statement due to statement timeout",
+        "Set \"statement_timeout\" to 0",
+        "ALTER ROLE member RESET statement_timeout",
     ),
     (
         "ALTER ROLE member SET default_transaction_isolation = 'serializable'",
@@ -89,7 +95,7 @@ fn each_obstacle_at_the_registry_has_its_reason_and_remedy() {
     let mut admin = registry.connect();
     for table in ["mint.registry", "mint.registry_leases"] {
         admin.run(&format!("BEGIN; LOCK TABLE {table}"));
-        told("registry is busy", "End the transactions");
+        told("registry is busy", "End other transactions, also prepared ones");
         admin.run("ROLLBACK");
     }
     registry.end_wait();
