@@ -95,7 +95,10 @@ fn each_obstacle_at_the_registry_has_its_reason_and_remedy() {
     let mut admin = registry.connect();
     for table in ["mint.registry", "mint.registry_leases"] {
         admin.run(&format!("BEGIN; LOCK TABLE {table}"));
-        told("registry is busy", "End other transactions, also prepared ones");
+        told(
+            "registry is busy",
+            "End other transactions, also prepared ones",
+        );
         admin.run("ROLLBACK");
     }
     registry.end_wait();
