@@ -4,15 +4,14 @@
 
 use crate::candidates::QUICK_START;
 use crate::many::{members, word};
-use crate::report::{self, Results, number, read};
-use crate::stats::percentile;
+use crate::report::{self, Results, read};
 use crate::tables::bulk;
 use crate::{compare, per_call};
 use std::fmt::Write;
 use std::path::Path;
 
 const DOCUMENTS: [&str; 4] = [
-    "README.md", "docs/explanation/scale.md", "docs/from/tidb.md", "docs/compare.md",
+    "README.md", "docs/contributing/scale.md", "docs/from/tidb.md", "docs/compare.md",
 ];
 
 /// Each key of a table, and the generator of it.
@@ -69,7 +68,6 @@ fn filled(document: &str, results: &Path) -> String {
         let figures = match name {
             "machine" => report::machine_of(results),
             "compare 18" => compare::draw(&results.join("compare/18")),
-            "compare 19" => compare::draw(&results.join("compare/19")),
             "cost" => per_call::draw(results, 0),
             "cost in docs" => per_call::draw(results, 1),
             "bulk" => bulk::draw(results),
@@ -124,39 +122,23 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
 /// Returns the figures of README.md.
 fn figures(results: &Path) -> String {
     let calls = Results::read(results, "per_call.csv");
-    let sessions = Results::read(results, "sessions.csv");
     let tables = Results::read(results, "tables.csv");
-    let crash = Results::read(results, "crash.csv");
     let bulk = Results::read(results, "bulk.csv");
     let generators = [QUICK_START, "nextval", "gen_random_uuid"];
     let row = |cell: &dyn Fn(&'static str) -> String| generators.map(cell).join(" | ");
-    let call = |column| row(&|generator| calls.cell(&[generator], column).to_owned());
-    let at_eight = |generator| sessions.cell(&[generator], "8").to_owned();
-    let keys = ["snowflake", "serial", "gen_random_uuid"];
-    let index = keys.map(|key| tables.cell(&[key], "key's index MB"));
+    let call = row(&|generator| calls.cell(&[generator], "of nextval").to_owned());
     let insert = row(&|generator| {
         let to = bulk.cell(&["INSERT ... SELECT", generator], "of generate_series");
         to.to_owned()
     });
-    let first_ids: Vec<f64> = crash
-        .column("first id", "500ms")
-        .map(|cell| cell.parse().expect("milliseconds"))
-        .collect();
-    let first_id = number(percentile(&first_ids, 50.0));
+    let keys = ["snowflake", "serial", "gen_random_uuid"];
+    let index = keys.map(|key| tables.cell(&[key], "key's index MB"));
     format!(
         "| Figure | snowflake | sequence | random UUID |\n\
          |---|---:|---:|---:|\n\
-         | duration of a call, that of a sequence as 1 | {} |\n\
-         | a call, ns | {} |\n\
-         | one shard of the default layout, 8 sessions together: million ids a second | {} |\n\
-         | a shard for each of 8 sessions, layout with room: million ids a second | {} | | |\n\
+         | duration of a call, that of a sequence as 1 | {call} |\n\
          | `INSERT ... SELECT` of {} rows; ids of `generate_series` are 1 | {insert} |\n\
-         | index of {} rows, MB | {} |\n\
-         | first id after `kill -9`, ms | {first_id} | | |\n",
-        call("of nextval"),
-        call("ns"),
-        row(&at_eight),
-        at_eight("snowflake, a lane each"),
+         | index of {} rows, MB | {} |\n",
         bulk.cell(&["INSERT ... SELECT"], "rows"),
         tables.cell(&["snowflake"], "rows"),
         index.join(" | "),

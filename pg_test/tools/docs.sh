@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, adds
+# docs.sh: builds README.md and docs/, without the pages for contributors, into one site with mdBook, checks its links, adds
 # llms.txt and llms-full.txt, and prints its path.
 #
 # Links are written for the checkout; in the site README.md is beside the pages.
@@ -20,28 +20,24 @@ mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1)
 sed -i "s/^title = \"pg_mint\"/title = \"pg_mint $version\"/" "$stage/book.toml"
-(cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' -o -path './monitoring/*' \) -exec cp --parents {} "$stage/src/" \;)
+(cd "$REPO/docs" && find . \( -name '*.md' ! -path './contributing/*' -o -name '*.svg' -o -path './monitoring/*' \) \
+    -exec cp --parents {} "$stage/src/" \;)
+(cd "$REPO" && find bench/results -name '*.svg' -exec cp --parents {} "$stage/src/" \;)
 sed 's#](docs/#](#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([A-Za-z.]*\)\](\(LICENSE\|\(CONTRIBUTING\|RELEASE\|SECURITY\).md\))#\1#g' \
     "$REPO/README.md" >"$stage/src/README.md"
 sed 's#](docs/#](#g' "$REPO/CHANGELOG.md" >"$stage/src/changelog.md"
-mkdir -p "$stage/src/bench"
-(cd "$REPO" && find bench/results \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
 # mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
-sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|; s|\[\(.*\)\]()|\1|; s|/README.md)|/index.md)|' \
+sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|\[\(.*\)\]()|\1|' \
     "$stage/src/SUMMARY.md" >"$stage/src/contents.md"
-# Projects are files of the checkout, which the site lacks.
-find "$stage/src" -name '*.md' -exec sed -i 's#\[\([^][]*\)\](\(\.\./\)*\(examples\|pg_test\)/[^)]*)#\1#g' {} +
-sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|
+# The checkout has projects, reports of the bench and pages for contributors, which the site lacks. Their links can
+# be broken over two lines.
+find "$stage/src" -name '*.md' -exec perl -0pi -e \
+    's#(?<!!)\[([^][]*)\]\((?:\.\./)*(?:examples|pg_test|contributing|core|bench)/[^)]*\)#$1#g' {} +
+sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|
     s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
-    's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g' {} +
-# The page of the crate is beside docs/, and crates.io shows it: the site has its name alone.
-find "$stage/src" -name '*.md' -exec sed -i 's#\[\([A-Za-z_]*\)\]([./]*core/README\.md)#\1#g' {} +
-# The site shows each README.md as the index of its folder.
-find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
-    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s#\(bench/results\(/[a-z0-9]*\)*\)/README.md#\1/index.md#g' {} +
-find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g; s#](\([0-9]*\)/README\.md#](\1/index.md#g' {} +
+    's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g; s|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g' {} +
 mdbook build "$stage"
 "$TOOLS/site_links.py" "$stage/book"
 "$TOOLS/llms.py" "$stage/book"

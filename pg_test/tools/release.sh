@@ -42,6 +42,8 @@ for file in debian/control.in debian/control; do change "$file" 's/^Maintainer: 
 change packaging/pg_mint.spec 's/^(%changelog\n\* ).*?( - )/$1$ENV{day} $ENV{maintainers}$2/m' "its newest entry"
 change META.json 's/("maintainer": )"[^"]*"/$1"$ENV{maintainers}"/' maintainer
 change META.json 's#("web": )"[^"]*"#$1"$ENV{repository}"#' "the address of the repository"
+change META.json 's/("release_status": ")[a-z]*/$1stable/' release_status
+change README.md 's#git clone \S+#git clone $ENV{repository}#' "the address to clone"
 change core/Cargo.toml 's/^repository = .*/repository = "$ENV{repository}"/m' repository
 for file in README.md docs/start/install.md; do
     change "$file" 's/, not released yet|\nVersion \S+ is not released yet.*?\n(?=\n)//s || 1' status

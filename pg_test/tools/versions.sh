@@ -26,6 +26,7 @@ each docs/start/install.md '.*\<\([0-9]\+\.[0-9]\+\.[0-9]\+\)\>'
 each pg_mint.control "^default_version = '\(.*\)'" @CARGO_VERSION@ install.sh
 repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)
 each core/Cargo.toml '^repository = "\(.*\)"' "$repository"
+each README.md '^git clone \(.*\)' "$repository"
 each META.json '.*"web": "\([^"]*\)"' "$repository"
 maintainers=$(sed -n 's/^authors = \["\(.*\)"\]/\1/p' Cargo.toml)
 each META.json '.*"maintainer": "\([^"]*\)"' "$maintainers"

@@ -94,7 +94,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         "One lane, many sessions",
         &format!(
             "Million ids per second of all sessions together, by number of sessions, on {} cores. In the first three rows, all \
-             sessions use one lane. [Scale](../../docs/explanation/scale.md#one-lane-on-many-cores) has the model for more cores.",
+             sessions use one lane. [Scale](../../docs/contributing/scale.md#one-lane-on-many-cores) has the model for more cores.",
             std::thread::available_parallelism().map_or(0, usize::from)
         ),
         &columns,
