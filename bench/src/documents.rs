@@ -10,9 +10,7 @@ use crate::{compare, per_call};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 4] = [
-    "README.md", "docs/contributing/scale.md", "docs/from/tidb.md", "docs/compare.md",
-];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/contributing/scale.md", "docs/compare.md"];
 
 /// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
@@ -23,23 +21,6 @@ const KEYS: [(&str, &str); 7] = [
     ("objectid", "objectid"),
     ("uuid_v4", "uuid_v4"),
     ("gen_random_uuid", "gen_random_uuid"),
-];
-
-/// What users of TiDB compare: keys in order, scattered by digits, as text, and in partitions.
-const SCATTERING: [(&str, &str); 7] = [
-    ("serial", "nextval"),
-    ("snowflake", "snowflake_next_id"),
-    ("snowflake, scattered", "snowflake_next_id, scattered"),
-    (
-        "snowflake, 2 digits scattered",
-        "snowflake_next_id, scattered",
-    ),
-    (
-        "snowflake, 3 digits scattered",
-        "snowflake_next_id, scattered",
-    ),
-    ("snowflake as text", "snowflake_next_id"),
-    ("snowflake, 16 hash partitions", "snowflake_next_id"),
 ];
 
 /// Rewrites the text between the marks of every document.
@@ -71,12 +52,11 @@ fn filled(document: &str, results: &Path) -> String {
             "cost" => per_call::draw(results, 0),
             "cost in docs" => per_call::draw(results, 1),
             "bulk" => bulk::draw(results),
-            "keys" => keys(results, &KEYS, true),
+            "keys" => keys(results),
             "figures" => figures(results),
             "word" => word::draw(results),
             "members" => members::draw(results),
             "members_size" => Results::read(results, "members_size.csv").markdown(),
-            "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
@@ -84,31 +64,22 @@ fn filled(document: &str, results: &Path) -> String {
     text
 }
 
-fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
+fn keys(results: &Path) -> String {
     let calls = Results::read(results, "per_call.csv");
     let tables = Results::read(results, "tables.csv");
     let scans = Results::read(results, "scans.csv");
-    let rows = tables.cell(&[keys[0].0], "rows");
-    let [calls_title, calls_line] = if with_calls {
-        [" a call; of `nextval` is 1 |", "---:|"]
-    } else {
-        ["", ""]
-    };
+    let rows = tables.cell(&[KEYS[0].0], "rows");
     let mut text = format!(
-        "| Key |{calls_title} INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
-         |---|{calls_line}---:|---:|---:|---:|---:|\n"
+        "| Key | a call; of `nextval` is 1 | INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n"
     );
-    for (key, generator) in keys {
+    for (key, generator) in KEYS {
         let table = |column| tables.cell(&[key], column);
         let scan = |by| scans.cell(&[key, by], "ms");
-        let call = if with_calls {
-            format!(" {} |", calls.cell(&[generator], "of nextval"))
-        } else {
-            String::new()
-        };
         let _ = writeln!(
             text,
-            "| {key} |{call} {} | {} | {} | {} | {} |",
+            "| {key} | {} | {} | {} | {} | {} | {} |",
+            calls.cell(&[generator], "of nextval"),
             table("seconds"),
             table("key's index MB"),
             table("WAL MB"),
