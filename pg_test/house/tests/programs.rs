@@ -1,8 +1,8 @@
-//! The programs of docs/guides/decode.md read the ids of its table.
+//! The programs of examples/decode/README.md read the ids of its table.
 
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../docs/guides/decode.md");
+const PAGE: &str = include_str!("../../../examples/decode/README.md");
 
 /// The mark of a block, the file that it is written to, and what runs that.
 const PROGRAMS: [(&str, &str, &[&str]); 6] = [
@@ -38,8 +38,8 @@ fn programs_decode_ids() {
             .trim_end_matches(" |")
             .split(" | ")
             .collect();
-        (cells.len() == 7 && cells[1].parse::<i64>().is_ok())
-            .then(|| (cells[1], cells[2..].join(" ")))
+        (cells.len() == 3 && cells[1].parse::<i64>().is_ok())
+            .then(|| (cells[1], cells[2].to_owned()))
     });
     let rows: Vec<(&str, String)> = rows.collect();
     assert_eq!(rows.len(), 2);

@@ -179,7 +179,10 @@ fn documents() -> Vec<PathBuf> {
     let repository = Path::new(REPOSITORY)
         .canonicalize()
         .expect("the repository");
-    let mut found = vec![repository.join("README.md")];
+    let mut found = vec![
+        repository.join("README.md"),
+        repository.join("examples/decode/README.md"),
+    ];
     let mut folders = vec![repository.join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("docs") {
