@@ -3,7 +3,7 @@
 //! They are written from the results of a run, so that documents and results agree.
 
 use crate::candidates::QUICK_START;
-use crate::many::{members, word};
+use crate::many::word;
 use crate::report::{self, Results, read};
 use crate::tables::bulk;
 use crate::{compare, per_call};
@@ -11,17 +11,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/contributing/scale.md", "docs/compare.md"];
-
-/// Each key of a table, and the generator of it.
-const KEYS: [(&str, &str); 7] = [
-    ("serial", "nextval"),
-    ("snowflake", QUICK_START),
-    ("snowflake, scattered", "snowflake_next_id, scattered"),
-    ("uuid_v7", "uuid_v7"),
-    ("objectid", "objectid"),
-    ("uuid_v4", "uuid_v4"),
-    ("gen_random_uuid", "gen_random_uuid"),
-];
 
 /// Rewrites the text between the marks of every document.
 pub fn refresh(results: &Path) {
@@ -52,40 +41,11 @@ fn filled(document: &str, results: &Path) -> String {
             "cost" => per_call::draw(results, 0),
             "cost in docs" => per_call::draw(results, 1),
             "bulk" => bulk::draw(results),
-            "keys" => keys(results),
             "figures" => figures(results),
             "word" => word::draw(results),
-            "members" => members::draw(results),
-            "members_size" => Results::read(results, "members_size.csv").markdown(),
             other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
-    }
-    text
-}
-
-fn keys(results: &Path) -> String {
-    let calls = Results::read(results, "per_call.csv");
-    let tables = Results::read(results, "tables.csv");
-    let scans = Results::read(results, "scans.csv");
-    let rows = tables.cell(&[KEYS[0].0], "rows");
-    let mut text = format!(
-        "| Key | a call; of `nextval` is 1 | INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n"
-    );
-    for (key, generator) in KEYS {
-        let table = |column| tables.cell(&[key], column);
-        let scan = |by| scans.cell(&[key, by], "ms");
-        let _ = writeln!(
-            text,
-            "| {key} | {} | {} | {} | {} | {} | {} |",
-            calls.cell(&[generator], "of nextval"),
-            table("seconds"),
-            table("key's index MB"),
-            table("WAL MB"),
-            scan("the key"),
-            scan("the timestamp"),
-        );
     }
     text
 }

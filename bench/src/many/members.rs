@@ -91,8 +91,8 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
     draw(report.place("").as_path());
 }
 
-/// Draws the renewals from the recorded results, and returns the table of the document.
-pub fn draw(results: &Path) -> String {
+/// Draws the renewals from the recorded results.
+fn draw(results: &Path) {
     let recorded = Results::read(results, "members.csv");
     let line = |members: i64| {
         let point = |&sessions: &usize| {
@@ -111,7 +111,6 @@ pub fn draw(results: &Path) -> String {
         ("sessions at once", "renewals per second"),
         &MEMBERS.map(line),
     );
-    recorded.markdown()
 }
 
 /// Describes how many members the registry can have.
