@@ -183,8 +183,8 @@ impl Page for Paper {
 
 const OWNER: SectionOwner = 1 << 16;
 
-/// What draws do with an evicted entry. Of closures alike the compiler keeps one: with that of [`user_next`], valgrind
-/// would count the draws of its setup, too.
+/// Takes an evicted entry. The compiler merges closures that are alike: with that of [`user_next`], valgrind would count
+/// the draws of its setup, too.
 fn forget(_: Evicted) {}
 
 /// A section with so many users, all of whom have drawn.

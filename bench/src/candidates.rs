@@ -19,7 +19,7 @@ pub struct Candidate {
     pub call: String,
     /// The argument for row `i`, which replaces `{}` in the call.
     pub argument: Option<String>,
-    /// Whether it is one of pg_mint.
+    /// True if pg_mint has it.
     pub ours: bool,
 }
 

@@ -49,7 +49,7 @@ pub struct Bar {
     pub value: f64,
     /// The text beside the bar.
     pub label: String,
-    /// Whether it is one of pg_mint.
+    /// True if pg_mint has it.
     pub ours: bool,
 }
 

@@ -108,7 +108,7 @@ pub struct Report {
     directory: PathBuf,
     /// The versions and the machine, and each section, which begins with its title.
     sections: Vec<String>,
-    /// What a section says of a run of its own.
+    /// The note of a section that has a run of its own.
     origin: String,
 }
 

@@ -1,5 +1,5 @@
 //! Clocks that a test sets, for a server that preloads this library. A step of the wall clock leaves the others alone, as a real
-//! one does. And time passes: for the wall clock and the time since boot.
+//! one does. Passing time moves the wall clock and the time since boot.
 //!
 //! PostgreSQL reads the clock in signal handlers too, which interrupt any call, `malloc` as well. So nothing here allocates
 //! or takes a lock, as libfaketime does, which corrupts the memory of such a server.
@@ -34,7 +34,7 @@ pub struct Timeval {
     microseconds: i64,
 }
 
-/// What to add to a clock, in nanoseconds, and its complement. See `FakeClock::set`, which writes them one after the other.
+/// The nanoseconds added to a clock, and their complement. See `FakeClock::set`, which writes them one after the other.
 #[repr(C)]
 struct Offset {
     nanoseconds: AtomicI64,
@@ -47,7 +47,7 @@ type Offsets = [Offset; 2];
 /// The mapped file, from the first call on.
 static OFFSETS: AtomicPtr<Offsets> = AtomicPtr::new(null_mut());
 
-/// Those of a process without a file.
+/// The offsets of a process without a file.
 static NONE: Offsets = [const {
     Offset {
         nanoseconds: AtomicI64::new(0),

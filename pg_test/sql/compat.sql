@@ -233,7 +233,7 @@ FROM (VALUES (timestamptz '2026-01-01Z'), (NULL)) t (at);
 SELECT snowflake_time_decoder(snowflake_time_encoder('2026-01-01Z', 'twitter'), 'twitter');
 SELECT uuid_v7_time_decoder('not a uuid');
 
--- Each has a comment, and what it promises. Those of pg_catalog keep theirs.
+-- Each has a comment, and what it promises. Functions of pg_catalog keep theirs.
 RESET search_path;
 SELECT p.oid::regprocedure AS function, provolatile, proisstrict, proparallel, procost
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace

@@ -8,7 +8,7 @@ SET search_path = shop, public;
 \pset tuples_only on
 \pset format unaligned
 
--- What a dump would have of columns and sequences.
+-- A dump would have these properties of columns and sequences.
 CREATE VIEW state AS
 SELECT a.attrelid::regclass AS relation, a.attidentity::text, a.attnotnull, pg_get_expr(d.adbin, d.adrelid)
 FROM pg_attribute AS a
@@ -125,7 +125,7 @@ CREATE VIEW shown AS SELECT * FROM part;
 ALTER TABLE point DETACH PARTITION point_1;
 ALTER TABLE point_1 ALTER id DROP IDENTITY IF EXISTS, ALTER id SET DEFAULT 7;
 ALTER TABLE point ATTACH PARTITION point_1 FOR VALUES IN ('a');
--- Nor with its sequence, which the owner may not set, or a child of another role.
+-- An identity whose sequence the owner may not set, and a child of another role, are refused as well.
 CREATE TABLE denied (id bigint GENERATED ALWAYS AS IDENTITY);
 REVOKE ALL ON SEQUENCE denied_id_seq FROM merchant;
 CREATE TABLE mixed (id bigint); CREATE TABLE mixed_1 () INHERITS (mixed);
@@ -156,7 +156,7 @@ PREPARE plan (regclass, text, text) AS SELECT count(*) FROM mint.convert_plan($1
 EXECUTE plan ('customer', 'id', 'snowflake_next_id(5)');
 EXECUTE plan ('customer', 'nope', 'snowflake_next_id(5)');
 
--- What another role has put before the server's own names, in the search path of the owner, is not called, and is no default.
+-- Objects that another role has put before the server's own names, in the search path of the owner, are neither called nor a default.
 RESET SESSION AUTHORIZATION;
 CREATE SCHEMA trap; GRANT USAGE ON SCHEMA trap TO PUBLIC; CREATE FUNCTION trap.sprung(integer, integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$; CREATE OPERATOR trap./ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.sprung); CREATE FUNCTION trap.nextval(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'; SET SESSION AUTHORIZATION merchant;
 SELECT set_config('search_path', 'trap, ' || current_setting('search_path') || ', pg_catalog', false) IS NULL;

@@ -45,7 +45,7 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
       FROM (SELECT n, CASE n % 3 WHEN 0 THEN uuid_v7() ELSE uuid_v7_in(16, n % 16) END AS id FROM generate_series(1, 5000) n) a) b;
 SELECT satisfies_hash_partition('doc'::regclass, 100000, 99999, uuid_v7_in(100000, 99999)) AS fits;
 
--- What is refused.
+-- Refused.
 SELECT snowflake_next_in(5, 0, 0);
 SELECT snowflake_next_in(5, -4, 0);
 SELECT snowflake_next_in(5, 4, 4);

@@ -41,7 +41,7 @@ DO $$ BEGIN
 END $$;
 SELECT relation, column_name, type_name, kind, length(default_value) FROM mint.id_columns WHERE relation <> 'kinds'::regclass;
 
--- What is used: of the range that the sequence can issue within the column, in its direction.
+-- The percentage is of the range that the sequence can issue within the column, in its direction.
 CREATE SEQUENCE upper_half MINVALUE 101 MAXVALUE 201; CREATE SEQUENCE odd INCREMENT 2 MAXVALUE 1001;
 CREATE SEQUENCE down INCREMENT -1 MINVALUE -101; CREATE SEQUENCE round MAXVALUE 5 CYCLE; CREATE SEQUENCE wide;
 CREATE SEQUENCE beyond MINVALUE 3000000000; CREATE SEQUENCE later START 51 MAXVALUE 101; CREATE UNLOGGED TABLE used (
@@ -67,7 +67,7 @@ ANALYZE parts_1_a, parts_2;
 SELECT column_name, rows, bytes / 8192 AS pages, array_to_string(referenced_by, ' ') AS referenced_by, narrower::text
 FROM mint.id_columns WHERE relation::text ~ 'part|item';
 
--- Not shown: temporary tables, views, sections of user sequences, relations of extensions and of the server.
+-- The view leaves out temporary tables, views, sections of user sequences, relations of extensions and of the server.
 CREATE TEMP TABLE fleeting (id serial PRIMARY KEY); CREATE VIEW seen AS SELECT identity FROM kinds;
 SELECT relation, count(*) FROM mint.id_columns GROUP BY relation ORDER BY relation;
 

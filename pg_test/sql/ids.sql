@@ -10,7 +10,7 @@ SELECT snowflake_encode('2020-01-01T00:00:00Z', 2, 1, 'sonyflake'),
        snowflake_encode('2025-06-01T00:00:00Z', 65535, 255, 'sonyflake2');
 SELECT * FROM snowflake_decode(180363646902239241, 'time:29 shard:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00');
 
--- Whether a layout can have made an id.
+-- A layout can have made an id, or not.
 SELECT snowflake_is_valid(0) AS zero, snowflake_is_valid(-1) AS negative, snowflake_is_valid(9223372036854775807) AS last,
        snowflake_is_valid(9007199254740991, 'javascript') AS of_53_bits, snowflake_is_valid(9007199254740992, 'javascript') AS of_54_bits,
        snowflake_is_valid(NULL) AS "null";

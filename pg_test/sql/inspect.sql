@@ -16,7 +16,7 @@ SELECT format, version, time, canonical FROM id_inspect('017f22e2-79b0-7cc3-98c4
 SELECT format, version, time, node, sequence, parts, canonical FROM id_inspect('507f1f77bcf86cd799439011'::objectid);
 SELECT format, version, time, canonical FROM id_inspect(ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV'));
 
--- What was generated now is first, or as likely as the first.
+-- An id that was generated now is first, or as likely as the first.
 SELECT what, it.likelihood = max_likelihood AS first, it.time > now() - interval '1 minute' AS now
 FROM (SELECT 'instagram' AS what, id::text FROM snowflake_next_id(5) id
       UNION ALL SELECT 'twitter', id::text FROM snowflake_next_id(5, 'twitter') id

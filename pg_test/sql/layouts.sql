@@ -21,7 +21,7 @@ SELECT '  seq:10   time:30 shard:13 unit:10ms epoch:2016-05-20T00:00:00+08:00 ':
 SELECT 'time:40 seq:20 unit:100us epoch:2020-01-01T00:00:00Z start:random(256)'::snowflake_layout;
 SELECT 'time:40 seq:10 unit:1s epoch:2020-01-01T00:00:00Z start:random'::snowflake_layout;
 
--- What is none, and why.
+-- Texts that are no layouts, and the reason.
 SELECT 'instagramm'::snowflake_layout;
 SELECT ''::snowflake_layout;
 SELECT 'time:42 shard:13 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
@@ -91,7 +91,7 @@ DROP FUNCTION in_sql;
 INSERT INTO kind (l) SELECT t FROM kind;
 -- Comparisons are of layouts. Texts compare as before.
 SELECT t = l AS text, l = v AS varchar, t = v AS texts, t = 'twitter ' AS literal, l = 'twitter ' AS layout FROM kind WHERE t IS NOT NULL;
--- What is no layout is an error when it is read.
+-- A text that is no layout is an error when it is read.
 SELECT snowflake_shard(:id, t) FROM (VALUES ('no such'::text)) v (t);
 SELECT t = 'twitter'::snowflake_layout FROM (VALUES ('twitter'), ('odd')) v (t);
 SELECT snowflake_shard(:id, NULL::text) IS NULL AS "null";

@@ -1,4 +1,4 @@
--- Monitoring: what views and checks look like, and which roles may use them. What they say is for the stories.
+-- Monitoring: what views and checks look like, and which roles may use them. The stories test their values.
 \pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 

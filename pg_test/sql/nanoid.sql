@@ -13,7 +13,7 @@ FROM unnest(ARRAY['ab', 'abc', '0123456789', '_-0123456789abcdefghijklmnopqrstuv
     LATERAL (SELECT sign, count(*) AS drawn FROM generate_series(1, 1000) n, regexp_split_to_table(nano_id(255 + 0 * n, alphabet), '') sign GROUP BY sign) d
 GROUP BY alphabet ORDER BY length(alphabet);
 
--- What is refused.
+-- Refused.
 SELECT nano_id(0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT nano_id(256);
@@ -24,7 +24,7 @@ SELECT nano_id(5, 'abcéxé');
 SELECT nano_id(5, repeat('a', 100000));
 \echo :LAST_ERROR_SQLSTATE
 
--- Of an unknown origin, and as a default.
+-- The origin of a Nano id is unknown, and it can be a default.
 SELECT format, time, parts, canonical, likelihood FROM id_inspect('V1StGXR8_Z5jdHi6B-myT');
 SELECT count(*) FROM id_inspect('a-slug-of-21-letters-');
 CREATE TABLE link (id text PRIMARY KEY DEFAULT nano_id(), url text);

@@ -7,7 +7,7 @@ SELECT typlen, typbyval, typalign, typstorage FROM pg_type WHERE oid = 'objectid
 SELECT id, objectid_time(id) AS time, objectid_counter(id) AS counter FROM unnest('{507c7f79bcf86cd7994f6c0e, 507F1F77BCF86CD799439011,
     000000000000000000000000, 7fffffff0000000000000000, 800000000000000000000000, ffffffffffffffffffffffff}'::objectid[]) id;
 
--- What is none.
+-- Texts that are no ObjectIDs.
 SELECT objectid '56E1FC72E0C917E9C471';
 SELECT objectid '507f1f77bcf86cd79943901g';
 SELECT objectid ' 507f1f77bcf86cd799439011';
@@ -31,7 +31,7 @@ SELECT length(objectid '507f1f77bcf86cd799439011');
 SELECT substring(doc FROM 8 FOR 12)::objectid, '\x14000000076100'::bytea || substring(doc FROM 8 FOR 12)::objectid::bytea || '\x00' = doc AS same
 FROM (SELECT '\x1400000007610056E1FC72E0C917E9C471416100'::bytea AS doc) t;
 
--- Of other times.
+-- ObjectIDs of other times.
 SELECT count(DISTINCT id), min(objectid_time(id)), max(objectid_time(id)) FROM (SELECT objectid(timestamptz '2026-01-01 00:00:00.999Z') AS id FROM generate_series(1, 10000)) t;
 SELECT objectid_time(objectid(at)) FROM unnest('{1970-01-01Z, 2106-02-07 06:28:15.9Z}'::timestamptz[]) AS at;
 SELECT objectid(timestamptz '1969-12-31 23:59:59.9Z');
@@ -57,7 +57,7 @@ SELECT at, objectid_min(at), mint.objectid_min_after(at), mint.objectid_max_befo
 FROM (VALUES (timestamptz '2012-10-17 21:13:27'), ('2012-10-17 21:13:27.000001'), ('1970-01-01'), ('1969-12-31 23:59:59.999999'),
              ('2106-02-07 06:28:15'), ('2106-02-07 06:28:15.5'), ('infinity'), ('-infinity')) t (at);
 
--- As a key: of every kind of index, of partitions, in joins and aggregates.
+-- A key can be an ObjectID: of every kind of index, of partitions, in joins and aggregates.
 CREATE TABLE item (id objectid PRIMARY KEY DEFAULT objectid(), n int, tags objectid[]);
 INSERT INTO item (n) SELECT generate_series(1, 5000);
 INSERT INTO item (id, n) SELECT substring(decode(md5(n::text), 'hex') FOR 12)::objectid, n FROM generate_series(5001, 10000) n;

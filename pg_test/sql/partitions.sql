@@ -66,7 +66,7 @@ SELECT command FROM mint.partition_plan('secret', '1 year', 1, since => '2040-01
 -- Errors.
 CREATE TABLE by_list (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY LIST (id); CREATE TABLE by_hash (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY HASH (id); CREATE TABLE by_two (id bigint DEFAULT snowflake_next_id(1), at timestamptz) PARTITION BY RANGE (id, at); CREATE TABLE by_expression (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY RANGE (snowflake_time(id));
 CREATE TABLE v4 (id uuid DEFAULT gen_random_uuid()) PARTITION BY RANGE (id); CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY) PARTITION BY RANGE (id); CREATE TABLE computed (id bigint DEFAULT snowflake_next_id(1, current_setting('x')::text)) PARTITION BY RANGE (id);
--- As Citus marks its tables.
+-- Citus marks its tables with such a trigger.
 SET allow_system_table_mods = on;
 CREATE FUNCTION pg_catalog.citus_truncate_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 RESET allow_system_table_mods;
@@ -134,7 +134,7 @@ CALL mint.partition_maintain('past', '1 month', 2, keep => '31 days');
 CALL mint.partition_maintain('past', '1 month', 2, since => '2026-01-01', keep => '31 days');
 SELECT count(*) FROM mint.partition_plan('past', '1 month', 2, keep => '31 days');
 SELECT DISTINCT regexp_replace(right(command, 76), '\d+', '#', 'g') FROM mint.partition_plan('past', '1 day', 1, keep => '1 day');
--- What a default generates whose time is not known is not dropped by a layout that somebody passes.
+-- Ids of a default whose time is not known are not dropped by a layout that somebody passes.
 CREATE TABLE scattered (id bigint DEFAULT snowflake_scatter(snowflake_next_id(5, 'twitter'))) PARTITION BY RANGE (id);
 SELECT count(*) FROM mint.partition_plan('scattered', '1 month', layout => 'twitter', keep => '1 year');
 ALTER TABLE scattered ALTER id DROP DEFAULT;
@@ -182,8 +182,8 @@ SET client_min_messages = error;
 CALL mint.partition_maintain('flow_gap', '1 day', 3, 'discord', keep => '10 days');
 RESET ROLE;
 
--- Not where objects of another role would run functions, or another role can change what names mean; nor with rows within a
--- second for bounds, nor with an age that is none. Also where each transaction sees one snapshot.
+-- Refused where objects of another role would run functions, or another role can change what names mean; with rows within a
+-- second for bounds, or an age that is none. Also where each transaction sees one snapshot.
 CREATE TABLE meets (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id);
 CREATE TABLE other_end (meets bigint REFERENCES meets);
 ALTER TABLE other_end OWNER TO part_member;

@@ -82,7 +82,7 @@ FROM unnest(ARRAY[0, 1, 32, 36, 1234, 4035377468834583552, 9223372036854775807])
 SELECT string_agg(right(id_to_text(id, 'crockford-check'), 1), '' ORDER BY id) AS all_check_characters FROM generate_series(0, 36) id;
 SELECT id_from_text('16-jd', 'crockford-check'), id_from_text('--1-6-J-D--', 'crockford-check'), id_from_text('00i6JD', 'crockford-check');
 
--- What is wrong.
+-- Wrong texts.
 SELECT id_from_text('16JE', 'crockford-check');
 SELECT id_from_text('61JD', 'crockford-check');
 SELECT id_from_text('16J', 'crockford-check');

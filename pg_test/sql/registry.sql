@@ -1,5 +1,5 @@
--- The registry of nodes, asked as members do. What members make of the answers, and what is granted after the wait of 35 s, is
--- tested on whole servers.
+-- The registry of nodes, asked as members do. Members' use of the answers, and grants after the wait of 35 s, are tested on
+-- whole servers.
 \pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 \i sql/include/registry_requests.sql
@@ -32,7 +32,7 @@ SELECT renew(31, 2147483647, 7), renew(31, 1073741824 + 32767, 7);
 SELECT node_bits, node, number, holder, lease_until > now() AS lasts FROM mint.registry_leases ORDER BY 1, 2;
 -- A member that asks again with its number gets the lease that it has.
 SELECT ask(13, '{"grant": 9}'), ask(13, '{"grant": 10}');
--- The end of a lease is the time of its last id. What is over is never revived.
+-- The end of a lease is the time of its last id. A lease that is over is never revived.
 SELECT ask(13, jsonb_build_object('end', jsonb_build_object('lease', l, 'used', 0))) FROM (
     SELECT jsonb_build_object('node', node, 'number', number, 'from', (extract(epoch FROM lease_from) * 1000000)::bigint,
         'until', (extract(epoch FROM lease_until) * 1000000)::bigint) FROM mint.registry_leases WHERE node = 4096) AS v (l);
@@ -56,7 +56,7 @@ SELECT place = mint.registry_place() AS is_here, count(*) FROM mint.registry_lea
 DELETE FROM mint.registry WHERE place <> mint.registry_place();
 DELETE FROM mint.registry_leases WHERE place <> mint.registry_place();
 
--- What cannot be read.
+-- Requests that cannot be read.
 SELECT mint.registry_request(NULL);
 SELECT mint.registry_request('[]');
 SELECT mint.registry_request('{}');
@@ -80,7 +80,7 @@ RESET default_transaction_isolation;
 SET default_transaction_read_only = on;
 SELECT ask(13, '{"grant": 1}');
 RESET default_transaction_read_only;
--- What somebody wrote by hand.
+-- Rows that somebody wrote by hand.
 UPDATE mint.registry SET run = '5';
 SELECT ask(13, '{"grant": 1}');
 UPDATE mint.registry SET run = NULL, rings = '{"13": {"position": -1}}';

@@ -28,7 +28,7 @@ SELECT setval('central_down', -15, false);
 SELECT * FROM mint.segment_request('central_down', 3, -15);
 SELECT setval('central_down', -20, false);
 SELECT * FROM mint.segment_request('central_down', 3, -15);
--- One that begins again repeats its values by definition.
+-- A sequence that begins again repeats its values by definition.
 CREATE SEQUENCE central_round MAXVALUE 5 CYCLE;
 SELECT * FROM mint.segment_request('central_round', 9, NULL);
 SELECT * FROM mint.segment_request('central_round', 9, 5);

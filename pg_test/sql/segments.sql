@@ -4,7 +4,7 @@ CREATE EXTENSION pg_mint;
 CREATE SCHEMA segments_test;
 SET search_path = segments_test, public;
 
--- An ordinary sequence, with nextval and setval in between. What was taken is not given out by them.
+-- An ordinary sequence, with nextval and setval in between. They do not give out values that were taken.
 CREATE SEQUENCE orders;
 SELECT segment_next('orders'), segment_next('orders'), nextval('orders'), segment_next('orders'), nextval('orders');
 SELECT setval('orders', 10000);
@@ -31,7 +31,7 @@ SELECT segment_next('brink');
 CREATE SEQUENCE abyss INCREMENT -1 MINVALUE -9223372036854775808 START -9223372036854775807;
 SELECT segment_next('abyss'), segment_next('abyss');
 SELECT segment_next('abyss');
--- What is in segments can still be drawn: no warning at 85 % drawn and 90 % taken, and then as many as the warning says.
+-- Values in segments can still be drawn: no warning at 85 % drawn and 90 % taken, and then as many as the warning says.
 CREATE SEQUENCE ending MAXVALUE 20000 CACHE 1000;
 SELECT setval('ending', 17000);
 SELECT segment_next('ending');
@@ -39,7 +39,7 @@ SELECT max(segment_next('ending')) FROM generate_series(1, 1101);
 SELECT max(segment_next('ending')) FROM generate_series(1, 1898);
 SELECT segment_next('ending');
 DROP SEQUENCE ending;
--- What helps depends on the type and the direction: nothing at the ends of bigint, above.
+-- The remedy depends on the type and the direction: there is none at the ends of bigint, above.
 CREATE SEQUENCE tiny AS smallint START 32767;
 SELECT segment_next('tiny');
 CREATE SEQUENCE tiny_of_seven AS smallint MAXVALUE 7 START 7;
@@ -88,7 +88,7 @@ DROP SEQUENCE tag;
 DROP TABLE item;
 DROP SEQUENCE tag;
 
--- What is refused.
+-- Refused.
 SELECT segment_next('tag');
 SELECT segment_next('pg_class');
 SELECT segment_next(0::regclass::oid);
@@ -164,7 +164,7 @@ BEGIN READ ONLY;
 SELECT segment_next('orders'), r.* FROM segment_next_range('orders', 2000) r;
 COMMIT;
 
--- Ranges up to both ends of bigint. What does not fit is refused, and nothing is lost to that.
+-- Ranges up to both ends of bigint. A range that does not fit is refused, and nothing is lost to that.
 CREATE SEQUENCE last8 START 9223372036854775800;
 SELECT * FROM segment_next_range('last8', 9);
 SELECT * FROM segment_next_range('last8', 8);
@@ -217,7 +217,7 @@ CREATE SEQUENCE reset START 7;
 SELECT segment_current('reset'), setval('reset', 5, false), segment_current('reset'), nextval('reset'), segment_current('reset');
 SELECT segment_current('pg_class'), segment_current(NULL);
 SELECT segment_current(NULL) IS NULL AS none;
--- What currval() and lastval() answer: the values of nextval() alone.
+-- currval() and lastval() answer with values of nextval() alone.
 DISCARD SEQUENCES;
 SELECT segment_next('reset'), segment_last('reset');
 SELECT currval('reset');

@@ -20,7 +20,7 @@ SELECT seq FROM sequence_table('seq_18446744073709551614_to_18446744073709551615
 SELECT seq FROM sequence_table('seq_1_to_18446744073709551616');
 SELECT seq FROM sequence_table(9223372036854775807, 0, 9223372036854775807);
 
--- What is no table.
+-- Names that are no table.
 SELECT * FROM sequence_table('seq_1_to_');
 SELECT * FROM sequence_table('seq_-5_to_5');
 SELECT * FROM sequence_table('seq_+5_to_5');

@@ -58,7 +58,7 @@ SELECT ticket_next('photos');
 ROLLBACK;
 SELECT ticket_next('photos');
 
--- What is refused.
+-- Refused.
 SELECT ticket_create('photos');
 SELECT ticket_create('more', server => 3, servers => 2);
 SELECT ticket_create('more', server => 0, servers => 2);

@@ -21,7 +21,7 @@ INSERT INTO kind VALUES ('domain', 'event_id', 'snowflake_time(id)', 'snowflake_
     ('uuid', 'uuid', 'uuid_time(id)', 'uuid_v7_min(at)', ', CHECK (uuid_version_of(id) = 7)'),
     ('objectid', 'objectid', 'objectid_time(id)', 'objectid_min(at)', '');
 
--- What a time is compared with: % is a value that is not known, and `first` an id of one; `known` is a time, and `fixed`
+-- A time is compared with % for a value that is not known, and `first` for an id of one; `known` is a time, and `fixed`
 -- its id.
 CREATE TABLE form (condition text);
 INSERT INTO form SELECT format('time %s %%', operator) FROM unnest(ARRAY['<', '<=', '=', '>=', '>', 'BETWEEN % AND']) AS operator;
@@ -103,10 +103,10 @@ END $$;
 CREATE TABLE estimate AS
 SELECT kind.name, form.condition, unknown, expected(query, 'off') AS without, expected(query, 'on') AS with_bounds
 FROM kind, form, unnest(ARRAY['parameter', 'subquery', 'outer column']) AS unknown, statement(unknown, kind, condition) AS query
--- Of the parts, bounds exclude those that are known not to have a row.
+-- Bounds exclude parts that are known not to have a row.
 WHERE NOT (kind.name = 'parts' AND condition LIKE '%known%');
 
--- Those that differ, of which there must be none.
+-- Estimates that differ, of which there must be none.
 SELECT condition, without, with_bounds, count(*), min(name) AS of, min(unknown) AS unknown
 FROM estimate WHERE without IS DISTINCT FROM with_bounds GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT count(*) AS compared, count(without) > count(*) * 0.99 AS with_a_scan, count(DISTINCT without) > 20 AS are_different FROM estimate;

@@ -4,8 +4,8 @@ CREATE EXTENSION pg_mint;
 \i sql/include/events.sql
 SHOW pg_mint.time_predicates;
 
--- Each operator, and the other way round. The bounds say the same as the condition, which is not tested any more. Of an
--- equality nothing is derived; its range with two ends has bounds.
+-- Each operator, and the other way round. The bounds say the same as the condition, which is not tested any more. An equality
+-- has no bounds; its range with two ends has them.
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) >= '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) > '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) <= '2026-01-03';
@@ -61,7 +61,7 @@ EXECUTE since('infinity');
 EXECUTE since(NULL);
 RESET plan_cache_mode;
 DEALLOCATE since;
--- Of an outer query it is a parameter as well.
+-- A value of an outer query is a parameter as well.
 SELECT bounds($$SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES (timestamptz '2026-01-03'), ('2026-01-04')) t (at)$$);
 SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES (timestamptz '2026-01-03'), ('2026-01-04')) t (at);
 
@@ -96,7 +96,7 @@ SELECT count(*) FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '20
 SELECT count(*) FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-04' AND '2026-01-03';
 SELECT count(*) FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04', NULL, '2026-01-04 00:00:30');
 SELECT count(*) FROM events WHERE snowflake_time(id) = '2026-01-03' OR snowflake_time(id) > '2026-01-07' AND snowflake_time(id) IN (now(), '2026-01-07 12:00');
--- What is written instead.
+-- Queries to write instead.
 EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY id DESC LIMIT 3;
 SELECT snowflake_time(min(id)), snowflake_time(max(id)) FROM events WHERE n < 5000;
 
@@ -123,7 +123,7 @@ GRANT EXECUTE ON FUNCTION snowflake_shard TO PUBLIC;
 REVOKE SELECT ON events FROM regress_reader;
 DROP ROLE regress_reader;
 
--- Not touched: volatile, of another table, of another expression, correlated. Bounds do not need an index.
+-- Some conditions stay: volatile, of another table, of another expression, correlated. Bounds do not need an index.
 CREATE TABLE other (id bigint PRIMARY KEY, at timestamptz, event bigint);
 INSERT INTO other SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 minute', 5, 0), timestamptz '2026-01-01' + n * interval '1 minute', n FROM generate_series(0, 100) n;
 VACUUM ANALYZE other;

@@ -51,7 +51,7 @@ EXECUTE span(NULL, '2026-02-04');
 EXECUTE span('-infinity', 'infinity');
 RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM parts WHERE snowflake_time(id) > timestamptz '2026-03-10' + age(now(), now());
--- By another column, with an index of each partition that the id leads; and children by inheritance.
+-- Partitions by another column, each with an index that the id leads; and children by inheritance.
 CREATE TABLE hashed (id bigint, tenant int, PRIMARY KEY (id, tenant)) PARTITION BY HASH (tenant);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
@@ -77,7 +77,7 @@ SET enable_seqscan = off;
 SELECT max(id) FROM rest WHERE snowflake_time(id) IN ('2026-03-01', '2026-03-02');
 RESET enable_seqscan;
 SELECT count(*) FROM rest a JOIN rest b ON a.id = b.id AND b.id IS NOT NULL WHERE snowflake_time(b.id) = '2026-03-01' OR snowflake_time(b.id) > now();
--- What is true of an id that is null keeps its rows: of the table, or of an outer join.
+-- A condition that is true of an id that is null keeps its rows: of the table, or of an outer join.
 INSERT INTO rest VALUES (NULL);
 SELECT count(*) FROM rest WHERE snowflake_time(id) > '2026-03-01' OR id IS NULL;
 SELECT count(*) FROM rest WHERE id IS NOT NULL AND (snowflake_time(id) > '2026-03-01' OR now() IS NOT NULL);

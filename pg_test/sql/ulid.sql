@@ -12,7 +12,7 @@ SELECT uuid_to_ulid(ulid_min('2023-03-10 12:00:49.111+00')), uuid_to_ulid(ulid_m
 -- Any UUID has one.
 SELECT uuid_to_ulid('2ed6657d-e927-568b-95e1-2665a8aea6a2'), uuid_to_ulid('2ed6657d-e927-568b-95e1-2665a8aea6a2') = uuid_to_text('2ed6657d-e927-568b-95e1-2665a8aea6a2', 'crockford') AS crockford;
 
--- What is no ULID.
+-- Texts that are no ULIDs.
 SELECT ulid_to_uuid('80000000000000000000000000');
 SELECT ulid_time('ZZZZZZZZZZZZZZZZZZZZZZZZZZ');
 SELECT ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FA');

@@ -62,7 +62,7 @@ SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';
 SELECT user_sequence_next_for_commit('one', '{}'::bigint[]);
 SELECT user_sequence_next_for_commit('one', ARRAY[1, NULL]);
 
--- What is refused.
+-- Refused.
 SELECT user_sequence_next('pg_class', 1);
 CREATE TABLE identity (id bigint GENERATED ALWAYS AS IDENTITY);
 SELECT user_sequence_next('identity', 1);

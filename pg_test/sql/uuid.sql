@@ -1,4 +1,4 @@
--- UUIDs of every version. What the ids themselves are differs from run to run: their parts do not.
+-- UUIDs of every version. The ids themselves differ from run to run: their parts do not.
 \pset format unaligned \pset tuples_only on \pset null NULL
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';

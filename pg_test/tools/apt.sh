@@ -1,8 +1,8 @@
 # Sourced by the scripts that take something out of another Debian than the system's.
 
 # apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
-# signatures, and neither the system's lists nor what is installed matter. Of
-# postgresql-$major it takes the newest.
+# signatures, and neither the system's lists nor what is installed matter. It
+# takes the newest postgresql-$major.
 apt_of() {
     local suites=$1 command=$2
     shift 2

@@ -9,8 +9,8 @@
 # cluster and hypertables as well.
 #
 # BENCH=compare measures it beside other extensions, which are built from their
-# sources in RIVALS, see rivals.sh; each version has results of its own. What is not
-# there is not measured, and the results say why.
+# sources in RIVALS, see rivals.sh; each version has results of its own. A missing
+# one is not measured, and the results say why.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

@@ -30,7 +30,7 @@ tree=$CACHE/citus$major
 work=$CACHE/citus_work$major
 pg_config=$tree${ordinary#"$CACHE/pg$major"}
 
-# What a tree is made of: the programs of the server, and the source.
+# The parts of a tree: the programs of the server, and the source.
 stamp() {
     "$(dirname "$ordinary")/postgres" --version
     digest "$CITUS"

@@ -37,16 +37,16 @@ if [ "$(uname -sm)" = "Linux x86_64" ]; then export CARGO_PGRX_DISABLE_GC_SECTIO
 # The library for each PostgreSQL has a directory of its own, or cargo would rebuild it after each change of version.
 target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
 
-# Whether rustc is that version or newer: rust_is VERSION [+TOOLCHAIN].
+# rust_is VERSION [+TOOLCHAIN]: succeeds if rustc is that version or newer.
 rust_is() {
     local found; found=$(rustc ${2:-} --version 2>/dev/null | cut -d ' ' -f 2)
     [ -n "$found" ] && printf '%s\n' "$1" "$found" | sort -C -V
 }
 
-# Where the default toolchain is older than pgrx asks for: another that is installed
-# and new enough, a release before a nightly, or else a program named cargo that
-# tells cargo not to compare versions. A toolchain that the caller has chosen with
-# RUSTUP_TOOLCHAIN stays.
+# Replaces a default toolchain that is older than pgrx asks for: by another that is
+# installed and new enough, a release before a nightly, or else by a program named
+# cargo that tells cargo not to compare versions. A toolchain that the caller has
+# chosen with RUSTUP_TOOLCHAIN stays.
 use_rust() {
     local name before=$CACHE/cargo/before
     rust_is "$RUST_VERSION" && return
@@ -169,7 +169,7 @@ mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: 
 # include those of ICU, OpenSSL and Kerberos where it was built with them.
 BUILD_PACKAGES="build-essential pkg-config libclang-dev libicu-dev libkrb5-dev libssl-dev zlib1g-dev"
 
-# What a build needs.
+# The programs that a build needs.
 need_rust() {
     need $BUILD_PACKAGES
     command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUST_VERSION or newer)"

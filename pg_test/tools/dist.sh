@@ -13,7 +13,7 @@ vendor=$out/$name-vendor.tar.xz
 major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
 
-# As `pgxn install` does with a file that it is given.
+# `pgxn install` does the same with a file that it is given.
 install_as_users_do() {
     local stage=$CACHE/dist/stage
     rm -rf "$stage"

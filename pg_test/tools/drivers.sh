@@ -4,7 +4,7 @@
 # small project and check.sh, which says what must hold.
 #
 # Programs are installed into the cache, in the versions of the lock files of their
-# folders or of Debian. What cannot be installed is skipped, with the reason: so they
+# folders or of Debian. A missing one is skipped, with the reason: so they
 # are no part of the short form of make test. The results must be the rows of
 # docs/reference/tested-programs.md; --accept writes them there. The last line is the
 # total.

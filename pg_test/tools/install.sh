@@ -2,7 +2,7 @@
 # install.sh [PG_CONFIG]: builds pg_mint as build.sh does and installs it into that
 # server, or below DESTDIR. install.sh --remove [PG_CONFIG] removes it from there.
 #
-# Not by `cargo pgrx install`: that overwrites the library in place, which kills
+# It does not call `cargo pgrx install`, which overwrites the library in place and kills
 # the sessions of a running server that have it mapped. Here the old file is
 # unlinked first. Root's rights are used for the copy alone: what is built as root
 # would be out of reach of the user's next build.

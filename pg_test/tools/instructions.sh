@@ -36,7 +36,7 @@ collect() {    # FUNCTION CALL
         --compress-strings=no --compress-pos=no
 }
 
-# The sum, over all instructions, of how often a call executes each. One that few calls execute counts as none.
+# The sum, over all instructions, of how often a call executes each. An instruction that few calls execute counts as none.
 instructions() {
     awk -v calls="$CALLS" '/^ob=/ { is_libc = /libc|ld-linux/ }
          /^calls=/ { getline; next }    # what was called has lines of its own

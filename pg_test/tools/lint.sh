@@ -7,7 +7,7 @@ major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_rust
 cd "$REPO"
-# As cargo-pgrx sets it: the bindings are rebuilt each time that it changes.
+# cargo-pgrx sets the same: the bindings are rebuilt each time that it changes.
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check

@@ -33,7 +33,7 @@ given() {
     done
 }
 
-# Those of this Debian, for its own server alone: its packages are of the same libraries.
+# Packages of this Debian are for its own server alone: they are of the same libraries.
 packages() {
     local name
     apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1 || return 0
@@ -42,7 +42,7 @@ packages() {
     done
 }
 
-# The libraries that packages are linked with. Those of PostGIS are many.
+# The libraries that packages are linked with. PostGIS has many.
 libraries() {
     [ $# = 0 ] || apt-cache depends --important "$@" | sed -n 's/^  Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
 }
@@ -104,7 +104,7 @@ partman_of_debian() {
     done
 }
 
-# What a tree is made of.
+# The parts of a tree.
 stamp() {
     local source
     "$(dirname "$ordinary")/postgres" --version

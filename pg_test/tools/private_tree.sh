@@ -4,7 +4,7 @@
 # Results of a build in the folder itself would be of another server.
 pack() { tar -C "$1" --exclude-vcs --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude=Makefile.global "${@:2}" -cf - .; }
 
-# What tells one source from another.
+# The sum that tells one source from another.
 digest() {
     if [ -d "$1" ]; then pack "$1" --sort=name --mtime=@0 | sha256sum; else sha256sum <"$1"; fi
 }

@@ -20,6 +20,8 @@ LONGEST = 120
 
 # Folders whose comments are read, and what a line of a comment begins with.
 CODE = ["src", "core", "pg_test", "sql", "bench", "examples"]
+# Folders in which each sentence of a comment has a subject.
+WITH_SUBJECTS = ("src/", "core/src/", "core/tests/", "pg_test/", "bench/")
 MARKS = {
     ".rs": r"//[/!]?", ".sql": r"--", ".sh": r"#", ".py": r"#", ".awk": r"#", ".spec": r"#", ".toml": r"#",
     "Makefile": r"#",
@@ -212,7 +214,7 @@ def comments(path):
 
 
 def findings_of_comments(path, rules):
-    subjectless = SUBJECTLESS if path.relative_to(REPOSITORY).as_posix().startswith(("src/", "core/src/")) else None
+    subjectless = SUBJECTLESS if path.relative_to(REPOSITORY).as_posix().startswith(WITH_SUBJECTS) else None
     for first, comment in comments(path):
         for shift, paragraph in paragraphs(comment):
             for finding in findings_of_prose(paragraph, rules, subjectless):

@@ -56,7 +56,7 @@ build() {
         echo "it could not be built for PostgreSQL $major: $(grep -m 1 -E '(^|: )(fatal )?error' "$CACHE/log/rival_${name}_$major.log")"
 }
 
-# What was built stays: an installed one is built again when its release changes.
+# Extensions that were built stay: an installed one is built again when its release changes.
 [ -n "${RIVALS:-}" ] || die "RIVALS must name a folder with clones of: $NAMES"
 mkdir -p "$CACHE/rivals"
 for name in $NAMES; do

@@ -46,7 +46,7 @@ class Interface:
         self.walked.add((number, path))
         (kind, inner), = item["inner"].items()
         if kind == "use":
-            # What is exported again is found at both paths.
+            # An item that is exported again is found at both paths.
             if inner["id"] is not None:
                 self.walk(inner["id"], path, None if inner["is_glob"] else inner["name"])
             return

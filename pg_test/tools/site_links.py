@@ -26,7 +26,7 @@ class Page(HTMLParser):
 
 def main(site):
     site = site.resolve()
-    # Of all pages on one, for printers, which has links of its own kind; and of the page of errors.
+    # All but the page for printers, which has links of its own kind, and the pages of errors and contents.
     paths = [path for path in sorted(site.rglob("*.html")) if path.name not in ("print.html", "404.html", "toc.html")]
     pages = {path: Page(path) for path in paths}
     broken, count = [], 0

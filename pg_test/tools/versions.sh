@@ -79,7 +79,7 @@ mapfile -t more < <(find pg_test/drivers examples -name '*.sh')
 hosts='(debian|ubuntu|postgresql|crates|npmjs|pypi|pythonhosted|rubygems|maven|pgxn)\.(org|io|com)\b'
 for script in "${scripts[@]}" "${more[@]}"; do
     [ -e "$script" ] || continue
-    # What stands in a comment, or tells somebody where Rust is from, is for people. The last is a program of Debian's.
+    # Addresses in comments, and of the site of Rust, are for people. The last is a program of Debian's.
     while IFS= read -r line; do found+=("$script:$line"); done < <(
         sed -E 's#[a-z]*://rustup\.rs##; s#/pgdg/apt\.postgresql\.org\.sh##' "$script" |
             grep -niE "(https?|ftp)://[a-z0-9]|\b$hosts" | grep -vE '^[0-9]+: *(#|Url:|URL:|LABEL )' || true

@@ -1,5 +1,5 @@
--- What the practice of updates.rs has to reach from its version 0.0.9: a function that is new, others with other
--- properties, arguments and comments, an operator and a view with more.
+-- The practice of updates.rs reaches this version from its 0.0.9: a function is new, others have other properties,
+-- arguments and comments, an operator and a view have more.
 \echo Use "ALTER EXTENSION pg_mint UPDATE" to load this file. \quit
 
 CREATE FUNCTION uuid_max_value() RETURNS uuid

@@ -1,16 +1,16 @@
-//! What is compared: each generator as its documentation says to use it.
+//! The generators that are compared, each as its documentation says to use it.
 
 use crate::candidates::{self, Candidate, ROOMY};
 use mint_cluster::{Server, Session};
 
-/// How rows of a span of time are found by the id alone.
+/// The way to find rows of a span of time by the id alone.
 #[derive(Clone, Copy)]
 pub enum ByTime {
-    /// By a range of the key, as a timestamp `{}` has a bound among ids.
+    /// A range of the key, as a timestamp `{}` has a bound among ids.
     Range(&'static str),
-    /// By the timestamp of each row's id, as there is no such bound.
+    /// The timestamp of each row's id, as there is no such bound.
     Filter(&'static str),
-    /// Not at all: the id has no time.
+    /// There is none: the id has no time.
     No,
 }
 
@@ -31,7 +31,7 @@ impl ByTime {
     }
 }
 
-/// Where a generator is measured.
+/// The tables in which a generator is measured.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Part {
     All,
@@ -46,13 +46,13 @@ pub enum Part {
 pub struct Contender {
     pub name: &'static str,
     pub ours: bool,
-    /// What a new database needs.
+    /// The statements that a new database needs.
     setup: String,
-    /// What comes before a table is created.
+    /// Statements before a table is created.
     before: &'static str,
     /// The type and default of its column `id`.
     column: &'static str,
-    /// What comes after the table was created.
+    /// Statements after the table was created.
     after: &'static str,
     /// A call, for loops of calls.
     call: String,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 500;
 /// Sessions of each contender.
 const SESSIONS: usize = 2;
-/// How far before the first id the clock is set back, so that the server has time to start.
+/// The distance to which the clock is set back before the first id, so that the server has time to start.
 const BACK: Duration = Duration::from_secs(8);
 
 pub fn measure(_: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
@@ -59,7 +59,7 @@ pub fn measure(_: &Server, contenders: &[Contender], scale: Scale, report: &mut 
     report.add(table);
 }
 
-/// What the sessions of a contender read.
+/// The ids that the sessions of a contender read.
 #[derive(Default)]
 struct Read {
     ids: Vec<String>,

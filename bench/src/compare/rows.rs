@@ -1,4 +1,4 @@
-//! What the ids do to a table, and how the rows of a span of time are found by them.
+//! The size of a table with these ids, and the time to find the rows of a span of time by them.
 
 use super::contenders::{Contender, Part, insert};
 use crate::report::{Report, Table, number, progress};

@@ -1,4 +1,4 @@
-//! What a session pays for its first call: time on a new connection, and memory.
+//! The costs of a session's first call: time on a new connection, and memory.
 
 use crate::candidates::{self, QUICK_START};
 use crate::report::{Report, Table, number};

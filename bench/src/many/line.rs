@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 /// The times of the simulation, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// What a core does for each id besides the word.
+    /// The work of a core for each id besides the word.
     pub private: f64,
     /// The clock and the next id, between reading and swapping.
     pub between: f64,
@@ -22,7 +22,7 @@ pub struct Times {
 /// An access of a core that has the line already.
 const LOCAL: f64 = 2.0;
 
-/// What a core does next.
+/// The next access of a core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Read,
@@ -51,7 +51,7 @@ impl Line {
     }
 }
 
-/// Who gets the line next.
+/// The core that gets the line next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The core that asked first: a swap fails if another core asked between its reading and its swap.

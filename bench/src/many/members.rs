@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 const MEMBERS: [i64; 3] = [100, 1_000, 10_000];
 const SESSIONS: [usize; 5] = [1, 2, 4, 8, 16];
-/// How often a member renews its lease, in seconds.
+/// The time after which a member renews its lease, in seconds.
 const RENEWAL: f64 = 10.0;
 /// Sessions whose memory is measured.
 const IDLE: usize = 20;
 
-/// What sessions got in a span.
+/// The leases that sessions got in a span.
 struct Rate {
     per_second: f64,
     /// Milliseconds of each request.
@@ -222,7 +222,7 @@ fn sizes_of(registry: &Registry, admin: &mut Session, members: i64, before: i64)
     admin.run("VACUUM mint.registry_leases");
     let vacuum = began.elapsed().as_secs_f64() * 1e3;
     let vacuumed = size(admin);
-    // What VACUUM has freed is used again.
+    // The table does not grow while there is space that VACUUM has freed.
     let mut left = renewals.min(members * 3);
     while left > 0 {
         let rate = renew(registry, members, 8, Duration::from_secs(1));

@@ -1,4 +1,4 @@
-//! What many sessions, cores and servers share: a lane, and a registry.
+//! Objects that many sessions, cores and servers share: a lane, and a registry.
 
 pub mod first_call;
 pub mod line;

@@ -142,7 +142,7 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
                 .collect(),
         ));
     }
-    // What a client sees that asks for its ids one by one: the round trip.
+    // A client that asks for its ids one by one pays for each round trip.
     let mut cells = vec![format!("{QUICK_START}, one in a query")];
     cells.extend(CLIENTS.iter().map(|&clients| {
         let clients = run(server, clients, span, &format!("SELECT {QUICK_START}"));
@@ -185,7 +185,7 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     for round in 0..rounds {
         report::progress(&format!("  INSERT, round {} of {rounds}", round + 1));
         for ((form, column), taken) in forms.iter().zip(&mut taken) {
-            // What the form before has written.
+            // The pages that the form before has written must not be written during this one.
             session.run("CHECKPOINT");
             for (&clients, taken) in CLIENTS.iter().zip(taken) {
                 session.run(&format!(
@@ -226,7 +226,7 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// What a client did.
+/// The work of a client.
 struct Client {
     /// The times of its queries.
     taken: Vec<Duration>,

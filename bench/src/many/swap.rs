@@ -1,4 +1,4 @@
-//! What a compare-and-swap costs on this machine: by one core, by two cores at once, and for the line to move.
+//! The time of a compare-and-swap on this machine: by one core, by two cores at once, and for the line to move.
 
 use crate::stats::percentile;
 use std::hint::black_box;

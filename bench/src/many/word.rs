@@ -13,14 +13,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// What sessions share, and how.
+/// The word that sessions share.
 #[derive(Clone, Copy, PartialEq)]
 enum Word {
     /// A lane, of which a session takes so many ids at once, and reads the clock between reading and swapping it.
     Lane(u32),
     /// A word that is swapped without reading the clock in between.
     Plain,
-    /// None.
+    /// Each session has a word of its own.
     Apart,
 }
 
@@ -136,7 +136,7 @@ impl Model {
         };
         let cores = report::cores_of(results);
         let (clock, apart) = (cost("clock"), "a lane each");
-        // What a session with a core takes for an id, where no two wait for each other.
+        // An id takes this time of a core where no two sessions wait for each other.
         let busy = |form| {
             let sessions = CLIENTS.iter().filter(|&&sessions| sessions >= cores);
             let rates: Vec<f64> = sessions.map(|&sessions| rate(form, sessions)).collect();

@@ -135,7 +135,7 @@ fn statements(
         session.run(statement);
         began.elapsed().as_secs_f64()
     };
-    // What was written before is not to be written during a statement that is measured.
+    // Pages of earlier statements must not be written during a statement that is measured.
     timed("CHECKPOINT");
     let copied = timed(&copy);
     timed("TRUNCATE bench_bulk");

@@ -18,10 +18,10 @@ struct Key {
     name: &'static str,
     column: &'static str,
     call: &'static str,
-    /// Whether a range of time is a range of the key.
+    /// True if a range of time is a range of the key.
     in_time: bool,
     ours: bool,
-    /// Whether the table is 16 partitions by the hash of the key.
+    /// True if the table is 16 partitions by the hash of the key.
     partitioned: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::stats::Spread;
 use mint_cluster::{Server, Session};
 use std::time::Instant;
 
-/// What is selected from the table, and the rest of the query. `{d}` is a time 30 days before the end.
+/// The columns selected from the table, and the rest of the query. `{d}` is a time 30 days before the end.
 #[rustfmt::skip]
 const FORMS: [(&str, &str); 8] = [
     ("sum(user_id) FROM bench_natural", "WHERE snowflake_time(id) >= {d} AND snowflake_time(id) < {d} + interval '1 day'"),

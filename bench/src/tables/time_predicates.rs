@@ -14,7 +14,7 @@ const ROWS: usize = 25_000_000;
 struct Form {
     name: &'static str,
     condition: &'static str,
-    /// Whether bounds of the id are derived.
+    /// True if bounds of the id are derived.
     derives: bool,
     ours: bool,
     table: &'static str,

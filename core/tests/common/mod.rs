@@ -47,7 +47,7 @@ pub struct World {
     pub stuck: bool,
     /// The waits that were asked for.
     pub pauses: Vec<Micros>,
-    /// How often a wait, or a renewal, was the first one of its call.
+    /// The number of waits and renewals that were the first of their call.
     pub waiting_calls: usize,
     /// The state of the random number generator.
     pub rng: u64,
@@ -73,7 +73,7 @@ pub struct Paper {
     pub durable: Micros,
     pub writes: usize,
     pub flushes: usize,
-    /// What others know of it.
+    /// The value that other processes know.
     pub covered: Micros,
     /// The values before and after each time the page was set back.
     pub set_back: Vec<(Micros, Micros)>,

@@ -188,7 +188,7 @@ fn leaf_adapts_its_step() {
     assert_eq!(adapt(1_000_000, 1, 2, 100), 100);
 }
 
-/// By the segment's own notes: the first two take the least, and the third looks at how long the second lasted.
+/// A segment notes its times: the first two takes are the least, and the third depends on how long the second lasted.
 #[test]
 fn a_busy_segment_grows_to_its_most_and_an_idle_one_shrinks_to_its_least() {
     let steps = steps(1, u64::MAX);

@@ -84,7 +84,7 @@ impl<const PLACES: usize> Server<PLACES> {
                     return first;
                 }
                 Err(DrawError::Crowded) => {
-                    // As two sessions that found it full.
+                    // Two sessions can find it full at the same time.
                     table.grow();
                     table.grow();
                 }

@@ -15,7 +15,7 @@ const NOW: Micros = 1_795_392_000_000_000;
 const Y2005: Micros = 1_104_537_600_000_000;
 const MONTH: Micros = 30 * 86_400_000_000;
 
-/// Where an id is from: what its right reading has.
+/// The origin of an id: the fields of its right reading.
 struct Origin {
     format: &'static str,
     version: Option<String>,
@@ -61,7 +61,7 @@ impl Origin {
     }
 }
 
-/// How often the right reading was first without another one as likely, and how many were as likely on average.
+/// The numbers of ids whose right reading was first alone, of readings as likely as the first, and of all ids.
 #[derive(Default)]
 struct Found {
     alone: usize,

@@ -1,4 +1,4 @@
-//! Where the right reading of a published id stands among all of its readings.
+//! The right reading of a published id has its rank among all of its readings.
 
 use mint_core::Micros;
 use mint_core::inspect::{Context, Input, Reading, inspect};

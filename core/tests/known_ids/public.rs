@@ -80,7 +80,7 @@ fn tsids_are_those_of_both_references() {
     assert_eq!(id("tsid", "0123456789ABi"), id("tsid", "0123456789AB1"));
     assert_eq!(id("tsid", "0123456789ABu"), Err(not_a_digit('u', "tsid")));
     assert_eq!(id("tsid", "012345-6789AB"), Err(not_a_digit('-', "tsid")));
-    // Of 64 bits: the reference has such ids from 2089 on.
+    // An id of 64 bits is refused: the reference has such ids from 2089 on.
     assert_eq!(id("tsid", "FZZZZZZZZZZZZ"), Err(EncodingError::OutOfRange));
 }
 

@@ -175,7 +175,7 @@ fn baidus_defaults_ended_in_2024() {
     assert_eq!(script.next(), Err(MintError::Exhausted));
 }
 
-/// A tick begins anywhere in its sequence. What is past the last one carries into the next tick, as in the reference, so
+/// A tick begins anywhere in its sequence. Numbers past the last one carry into the next tick, as in the reference, so
 /// ids ascend one by one, and none is skipped or repeated.
 #[test]
 fn tsids_begin_anywhere_and_carry_into_the_next_tick() {

@@ -14,7 +14,7 @@ fn of(name: &str) -> &'static Encoding {
     text::by_name(name.as_bytes()).unwrap()
 }
 
-/// What Python prints of RFC 9562's version 7: `base64.urlsafe_b64encode`, `bytes.hex`, and digits by `divmod`.
+/// Python printed these of RFC 9562's version 7: `base64.urlsafe_b64encode`, `bytes.hex`, and digits by `divmod`.
 #[test]
 fn the_texts_of_rfc_9562s_version_7() {
     let id: Uuid = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f".parse().unwrap();

@@ -135,8 +135,8 @@ fn a_claim_ends_drawing_and_mixes_no_values() {
         assert!(drawn.iter().all(|&value| value < 900), "{drawn:?}");
         let (first, left, taken) = other.join().unwrap();
         assert_eq!(first, 900);
-        // What is said not to be issued is all that was taken until then and not drawn. A session that
-        // comes too late takes more, which is lost.
+        // The switch reports all values that were taken until then and not drawn. A session that comes too late
+        // takes more, which are lost.
         let drawn_last = drawn.iter().max().copied().unwrap();
         assert_eq!(left.cast_signed(), taken - drawn_last);
         assert_unique(drawn);

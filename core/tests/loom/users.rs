@@ -78,7 +78,7 @@ impl Users {
 }
 
 const OWNER: SectionOwner = 5;
-/// Of another section in the same place.
+/// The owner of another section in the same place.
 const NEWER: SectionOwner = 1 << 16 | 5;
 
 /// Users that fill a bucket. When it is split, the first one stays, and the others move.
@@ -173,7 +173,7 @@ fn a_user_evicted_during_a_draw_continues_above() {
 fn what_others_took_from_the_page_is_not_issued() {
     explore(2, || {
         let users = Users::new(1);
-        // As many as the page has.
+        // With a step of 1, the page has no numbers in reserve.
         let next = |users: &Users| users.draw(OWNER, 7, 1, 1).unwrap();
         let before = next(&users);
         let other = {

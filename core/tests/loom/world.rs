@@ -47,7 +47,7 @@ pub struct World {
     pub attach: bool,
     pub lease: Option<Lease>,
     pub lanes: [Lane; 2],
-    /// Not loom's: stamps the order of events without ordering them.
+    /// An atomic of std: loom does not order events by it, and it stamps their order.
     pub stamp: AtomicUsize,
 }
 

@@ -1,10 +1,10 @@
 //! The registry as a ring of leases: no two members can generate ids of one node and one time.
 //!
-//! 1. By right clocks, whatever is lost, late, doubled, restarted and restored: all worlds of small rings are searched.
-//! 2. By any clocks, if the registry loses nothing: likewise.
-//! 3. By any clocks, whatever is lost, and with a registry and its copy side by side: histories at random. There is no overlap
+//! 1. With right clocks, whatever is lost, late, doubled, restarted and restored: all worlds of small rings are searched.
+//! 2. With any clocks, if the registry loses nothing: likewise.
+//! 3. With any clocks, whatever is lost, and with a registry and its copy side by side: histories at random. There is no overlap
 //!    while the grants of each since, and the leases that last by its clock, are together fewer than a quarter of the nodes that
-//!    are free and not kept out, or than an eighth where the ring had jumped within the day. What happens beyond is counted.
+//!    are free and not kept out, or than an eighth where the ring had jumped within the day. Overlaps beyond that are counted.
 //!
 //! Each rule is taken out once, and an overlap is found then.
 #![cfg(not(loom))]
@@ -73,7 +73,7 @@ fn any_clocks_keep_leases_apart_if_nothing_is_lost() {
     ]);
 }
 
-/// Of each rule, a small search in which it is missed.
+/// Each rule has a small search that finds an overlap without it.
 #[test]
 fn without_one_of_the_rules_leases_overlap() {
     let right = |skew| Small::new(1, 2, skew).right().on_time().with_faults(1);

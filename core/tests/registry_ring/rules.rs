@@ -45,7 +45,7 @@ impl Registry {
         }
     }
 
-    /// One that has waited.
+    /// Returns a registry that has waited.
     fn old() -> Self {
         let mut registry = Self::new();
         assert_eq!(registry.grant(1), Err(Refusal::Wait { left: 35 * SECOND }));
@@ -254,7 +254,7 @@ fn a_number_that_was_granted_twice_is_not_one_lease() {
         })
         .collect();
     let first = registry.grant(1).unwrap();
-    // By a clock that is ahead, it was over.
+    // The lease is over by a clock that is ahead.
     registry.now += 40 * SECOND;
     let other = registry.grant(2).unwrap();
     registry.now += 40 * SECOND;
@@ -327,7 +327,7 @@ fn a_start_jumps_far_from_where_the_ring_was_and_from_its_base() {
     assert_eq!(registry.state.rings[&WIDTH].base, before);
 }
 
-/// Whatever the rows and requests say, nothing overflows.
+/// Nothing overflows, whatever the rows and requests say.
 #[test]
 fn times_at_their_ends_do_no_harm() {
     const TIMES: [Micros; 5] = [Micros::MIN, -1, 0, 1, Micros::MAX];

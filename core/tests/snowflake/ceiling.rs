@@ -185,8 +185,8 @@ fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
     assert_eq!((ceiling.limit(), ceiling.value()), (5 * SECOND, 5 * SECOND));
 }
 
-/// Somebody sets the page an hour ahead. What is published, and what others are told of it, is a window above what is
-/// needed.
+/// Somebody sets the page an hour ahead. The limit that is published, and that others are told, is a window above the time
+/// that is needed.
 #[test]
 fn a_page_far_ahead_is_not_that_of_others() {
     let ceiling = Ceiling::default();

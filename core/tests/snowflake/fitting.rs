@@ -136,7 +136,7 @@ fn the_limits_are_those_of_minting() {
     assert_eq!(script.fitting(|_| true), Err(MintError::BeforeEpoch));
 }
 
-/// What fits nothing ends after some words, so that a caller can be interrupted.
+/// A search that finds nothing ends after some words, so that a caller can be interrupted.
 #[test]
 fn a_search_without_end_can_be_interrupted() {
     let mut script = Script::new("twitter", DEFAULTS);

@@ -63,7 +63,7 @@ fn a_maker_cannot_use_up_the_lanes_of_further_layouts() {
         .filter(|&number| table.insert(&layout(number), 5, 1).is_some())
         .count();
     assert_eq!(made as u32, all / 2 + share);
-    // As many others as there are shares left have all of their own.
+    // Each of the other shares is free for another maker.
     for maker in 2..=all / 2 / share {
         for number in 0..share {
             let number = 6_000 + (maker * share + number) as usize;

@@ -166,7 +166,7 @@ fn each_kind_of_bad_change_has_its_error() {
 #[test]
 fn an_epoch_can_be_milliseconds() {
     for (millis, shown) in [
-        // As the articles and sources of the systems print them.
+        // Articles and sources of the systems print these epochs.
         ("1288834974657", "2010-11-04T01:42:54.657Z"),
         ("1314220021721", "2011-08-24T21:07:01.721Z"),
         ("1361753741828", "2013-02-25T00:55:41.828Z"),
@@ -241,7 +241,7 @@ pgdog 01290a000c000000000003e800064484302ea8c0 time:41 shard:10 seq:12 unit:1ms 
 pgdog_compact 0129060006000000000003e800064484302ea8c0 time:41 shard:6 seq:6 unit:1ms epoch:2025-11-26T19:13:15Z
 ";
 
-/// By PostgreSQL's `to_json(timestamptz)`.
+/// PostgreSQL's `to_json(timestamptz)` printed these texts.
 #[test]
 fn timestamps_have_years_after_9999() {
     for (at, text) in [

@@ -46,7 +46,7 @@ fn nothing_is_minted_at_or_below_the_word() {
     }
 }
 
-/// Nor is anything written for it: the ceiling is above it.
+/// Nothing is written for it either, as the ceiling is above it.
 #[test]
 fn an_older_word_changes_nothing() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -94,7 +94,7 @@ fn a_clock_that_jumped_is_not_trusted() {
     assert_eq!(refused, Err(ClockJumped { by: 97 * HOUR }));
 }
 
-/// What is after the end of a lease can be another server's.
+/// Times after the end of a lease can be another server's.
 #[test]
 fn a_word_past_the_lease_waits_for_its_renewal() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -152,7 +152,7 @@ fn nodes_of_parts_are_checked_part_by_part() {
     }
 }
 
-/// As OpenJDK 17 answers in network namespaces: one card; two, the later one first; one that is down and has an
+/// OpenJDK 17 gave these shards in network namespaces: one card; two, the later one first; one that is down and has an
 /// address; one that has only an address of IPv6.
 #[test]
 fn java_hashes_the_cards_in_its_own_order() {

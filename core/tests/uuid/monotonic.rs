@@ -195,7 +195,7 @@ fn a_million_local_ids_find_room_in_a_window() {
     assert!(ids.into_iter().all(|id| id.is_some()));
 }
 
-/// How many ids each of several threads draws; the interpreter of arm64.sh is slow.
+/// The number of ids that each of several threads draws; the interpreter of arm64.sh is slow.
 const EACH: i64 = if cfg!(miri) { 5 } else { 20_000 };
 
 /// Sixteen threads on one lane: no id twice, and each thread's ascend.

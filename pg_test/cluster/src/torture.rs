@@ -54,7 +54,7 @@ const HALF_AN_HOUR: i64 = 1_800;
 pub struct Torture {
     server: Server,
     ledger: Ledger,
-    /// How far the server's correct time is ahead of the machine's, in seconds.
+    /// The seconds by which the server's correct time is ahead of the machine's.
     right: i64,
 }
 

@@ -1,4 +1,4 @@
-# What Alembic finds in the database is what the models say, defaults included: `alembic check`, twice.
+# Alembic finds in the database what the models say, defaults included: `alembic check`, twice.
 use_python
 tested_with "Alembic $(version_of alembic) with SQLAlchemy $(version_of SQLAlchemy)"
 export PYTHONPATH=.
@@ -11,7 +11,7 @@ point "changes no default" finds_no modify_default
 point "schema check" alembic check
 point "schema check again" alembic check
 
-# Not because it sees nothing.
+# It does see a difference.
 sql "ALTER TABLE message ALTER id SET DEFAULT snowflake_next_id(6)"
 point "sees the default of another shard" found "modify_default', None, 'message"
 

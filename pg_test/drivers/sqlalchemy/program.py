@@ -25,7 +25,7 @@ class Message(Base):
     __tablename__ = "message"
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, server_default=text("snowflake_next_id(5)"))
     body: Mapped[str] = mapped_column(Text)
-    # By it one statement inserts many rows.
+    # With it, one statement inserts many rows.
     sentinel: Mapped[int] = orm_insert_sentinel()
 
 

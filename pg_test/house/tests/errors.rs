@@ -93,7 +93,7 @@ fn without_breaks(code: &str) -> String {
 
 /// Returns whether the parts of a message are in the code, each soon after the one before.
 fn has_in_order<'a>(code: &str, mut parts: impl Iterator<Item = &'a str>) -> bool {
-    /// What is filled in has a name or an expression in between.
+    /// A text that is filled in has a name or an expression of at most so many letters in between.
     const FILLED_IN: usize = 80;
     let first = parts.find(|part| !part.is_empty()).unwrap_or_default();
     let rest: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();

@@ -124,7 +124,7 @@ fn unsafe_code_is_in_pg_and_in_named_files() {
     assert_eq!(outside, UNSAFE_OUTSIDE_OF_PG);
 }
 
-/// What reaches relations, and the only files that say so. See src/pg/catalog/spi.rs.
+/// Words of code that reaches relations, and the only files that have them. See src/pg/catalog/spi.rs.
 const DOORS: [(&str, &[&str]); 6] = [
     ("Spi::", &["pg/catalog/spi.rs"]),
     // Statements are on the server's catalogs, on the registry's tables, and for other servers: none is on a table of a user.
@@ -173,7 +173,7 @@ fn relations_are_reached_by_the_doors_alone() {
         let found: Vec<&str> = all.keys().filter(says).map(String::as_str).collect();
         assert_eq!(found, files, "{words}");
     }
-    // What acts as another role, or without the caller's search path, is for src/pg alone.
+    // Functions that act as another role, or without the caller's search path, are for src/pg alone.
     let privilege =
         std::fs::read_to_string(src.join("pg/catalog/privilege.rs")).expect("a file of src");
     for function in ["guarded", "as_role"] {

@@ -1,4 +1,4 @@
-//! What the pages on programs tell to write is in the projects that they link, which `make drivers` runs.
+//! The code on the pages on programs is in the projects that they link, which `make drivers` runs.
 
 use mint_house::repository;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// Pages with tables whose last column is the project.
 const PAGES: [&str; 2] = ["docs/guides/programs.md", "docs/guides/json-and-urls.md"];
 
-/// What such a cell says where there is no project.
+/// The text of such a cell where there is no project.
 const NONE: &str = "not run";
 
 fn without_spaces(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! What members do.
+//! The steps of members.
 
 use crate::history::registry::SECOND;
 use crate::history::world::{History, Late};

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 pub use world::Loss;
 use world::{History, Member};
 
-/// How a history ended.
+/// The end of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     pub loss: Loss,
-    /// Whether so little was granted that there must be no overlap.
+    /// True if so little was granted that there must be no overlap.
     pub is_within: bool,
     pub is_overlap: bool,
-    /// How many nodes were granted.
+    /// The number of granted nodes.
     pub grants: u64,
 }
 

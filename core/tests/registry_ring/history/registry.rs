@@ -46,12 +46,12 @@ pub struct Registry {
     pub state: RingState,
     pub memory: Option<RingMemory>,
     pub run: i64,
-    /// How far its clock is ahead.
+    /// The distance by which its clock is ahead.
     pub ahead: Micros,
-    /// How many grants and jumps there were since the copy was made.
+    /// The numbers of grants and jumps since the copy was made.
     pub grants: u64,
     pub jumps: u32,
-    /// How many leases lasted at most at one of these, by its clock.
+    /// The most leases that lasted at one of these, by its clock.
     pub leased: u64,
 }
 

@@ -7,7 +7,7 @@ use mint_core::Micros;
 use mint_core::registry::ring::{Refusal, RingDemand, RingLease, RingRules};
 use std::collections::BTreeMap;
 
-/// What happens to the registry.
+/// The event that befalls the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     Nothing,
@@ -24,7 +24,7 @@ pub struct Member {
     pub lease: Option<RingLease>,
     /// The number with which it asks for a lease.
     pub number: i64,
-    /// How far its clock is ahead.
+    /// The distance by which its clock is ahead.
     pub ahead: Micros,
     pub registry: usize,
 }
@@ -57,7 +57,7 @@ pub struct History {
 /// A copy of the registry, and what was known when it was made.
 pub struct Copied {
     pub registry: Registry,
-    /// Whether it can jump more than once, and both can grant twice as much.
+    /// True if it can jump more than once, and both can grant twice as much.
     is_at_base: bool,
     /// The registry as it was when it was lost.
     lost: Option<Registry>,
@@ -104,7 +104,7 @@ impl History {
         copy.lost = Some(std::mem::replace(before, copied));
     }
 
-    /// Whether so little was granted since the copy that no node can be granted twice.
+    /// Returns whether so little was granted since the copy that no node can be granted twice.
     pub fn is_within(&self) -> bool {
         let Some(copy) = self.copy.as_ref().filter(|copy| copy.is_lost) else {
             return true;

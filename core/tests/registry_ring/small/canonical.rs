@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Whether anybody waits for the message.
+    /// Returns whether anybody waits for the message.
     fn is_heard(&self, held: Held) -> bool {
         let number = held.number();
         match held {
@@ -233,7 +233,7 @@ impl World {
     }
 }
 
-/// What of a lease does not depend on how it is named.
+/// Returns the properties of a lease that do not depend on its name.
 fn shape(term: Term) -> (i16, i16, u8) {
     let kind = match term.number {
         DEAD => 2,

@@ -103,7 +103,7 @@ impl Held {
         }
     }
 
-    /// What a request asks, and when it was sent.
+    /// Returns the demand of a request, and the time when it was sent.
     pub fn demand(self) -> Option<(RingDemand, i64)> {
         Some(match self {
             Self::Grant { number, clock } => (RingDemand::Grant(number.into()), clock.into()),
@@ -129,7 +129,7 @@ impl Held {
         })
     }
 
-    /// What an answer says, and to what.
+    /// Returns an answer, and the demand that it answers.
     pub fn answered(self) -> (RingDemand, Result<RingLease, Refusal>) {
         match self {
             Self::Granted { node, lease } => (

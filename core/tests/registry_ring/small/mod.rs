@@ -65,28 +65,28 @@ impl Without {
     ];
 }
 
-/// What a search is of.
+/// The size and the faults of the worlds that are searched.
 #[derive(Debug, Clone)]
 pub struct Small {
     pub rules: RingRules,
     pub nodes: usize,
     pub members: usize,
-    /// How many faults there can be.
+    /// The most faults that there can be.
     pub faults: u8,
     /// The clocks of a registry at a request, less the time. A member's is the same: if it were another, within the skew, the
     /// member could only drop its lease sooner, which it can do at any time.
     pub clocks: Vec<i64>,
-    /// Whether the registry's server can be started, its tables be restored, it be reverted with its memory.
+    /// True if the registry's server can be started, its tables be restored, it be reverted with its memory.
     pub restarts: bool,
     pub restores: bool,
     pub reverts: bool,
-    /// Whether messages are lost; whether they are late and doubled.
+    /// True if messages are lost, and if they are late and doubled.
     pub losses: bool,
     pub delays: bool,
-    /// How many copies of the tables can be made, one after the other.
+    /// The most copies of the tables that can be made, one after the other.
     pub copies: u8,
     pub without: Without,
-    /// Whether steps are told in words.
+    /// True if steps are told in words.
     pub words: bool,
 }
 

@@ -6,9 +6,9 @@ use crate::small::world::World;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-/// What a search found.
+/// The result of a search.
 pub struct Found {
-    /// How many worlds it has seen.
+    /// The number of worlds that it has seen.
     pub worlds: usize,
     /// The steps to an overlap.
     pub overlap: Option<Vec<String>>,

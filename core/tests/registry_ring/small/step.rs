@@ -1,4 +1,4 @@
-//! What can happen next in a small world.
+//! The next steps that are possible in a small world.
 
 use crate::small::message::Held;
 use crate::small::term::Term;
@@ -10,7 +10,7 @@ use std::fmt::Arguments;
 /// A step, in words.
 pub type Step = (String, World);
 
-/// What the registry says, and the world then.
+/// The world after a request, and the registry's answer.
 type Answer = (World, Result<RingLease, Refusal>);
 
 impl World {
@@ -178,7 +178,7 @@ impl World {
         }
     }
 
-    /// What happens to the registry.
+    /// Adds the faults of the registry.
     fn fail_registry(&self, small: &Small, steps: &mut Vec<Step>) {
         let mut says =
             |words: &str, world| steps.push((small.says(format_args!("{words}")), world));

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tables {
     pub rows: [Term; NODES],
-    /// Whether the rows are not those that the registry's memory knows.
+    /// True if the rows are not those that the registry's memory knows.
     pub is_other: bool,
-    /// Whether the registry's run wrote it.
+    /// True if the registry's run wrote them.
     pub is_run: bool,
 }
 
@@ -26,9 +26,9 @@ pub struct Memory {
 pub struct Copied {
     pub tables: Tables,
     pub memory: Option<Memory>,
-    /// Whether the registry is still in that run.
+    /// True if the registry is still in that run.
     pub is_run: bool,
-    /// Whether its rows are not those of the registry's memory and tables now.
+    /// True if its rows are not those of the registry's memory and tables now.
     pub differs_from_memory: bool,
     pub differs_from_tables: bool,
     pub age: i16,
@@ -48,7 +48,7 @@ pub struct World {
     pub memory: Option<Memory>,
     pub copied: Option<Copied>,
     pub copies: u8,
-    /// How far the registry's clock is behind since it was reverted with its memory.
+    /// The distance by which the registry's clock is behind since it was reverted with its memory.
     pub lag: i16,
     pub members: [Member; MEMBERS],
     pub held: Option<Held>,
@@ -164,7 +164,7 @@ impl World {
         terms.any(|term| term.number == number) || self.is_live(number)
     }
 
-    /// Whether a member or a message has the number.
+    /// Returns whether a member or a message has the number.
     fn is_live(&self, number: u8) -> bool {
         let has = |member: &Member| member.lease.number == number || member.asks == number;
         self.members.iter().any(has) || self.held.is_some_and(|held| held.number() == number)

@@ -36,9 +36,9 @@ const SETTINGS: [&[&str]; 4] = [
 /// A standby can lag by half a window, which must not be too short on a busy machine.
 const WIDE: &str = "pg_mint.ceiling_window = '2s'";
 
-/// How often a cluster of Citus goes through all faults.
+/// The times that a cluster of Citus goes through all faults.
 const CITUS_ROUNDS: usize = 3;
-/// How its nodes get their numbers, in turn.
+/// The ways in which its nodes get their numbers, in turn.
 const CITUS_NUMBERS: [Number; 3] = [Number::Group, Number::Citus, Number::Unset];
 /// Number of faults of a fleet, before the next one.
 const FLEET_FAULTS: usize = 15;

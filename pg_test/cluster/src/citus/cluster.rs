@@ -10,14 +10,14 @@ use crate::server::session::Session;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// What `pg_mint.node` is on each node.
+/// The setting `pg_mint.node` of each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// The group of the node in the cluster, written into its own `postgresql.conf`.
     Group,
     /// `citus`, the same on all.
     Citus,
-    /// Not set.
+    /// It is not set.
     Unset,
 }
 

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 faults! {
-    /// What happens to a node, or to the shards. A worker that is removed or added loses or gets shards.
+    /// A fault of a node, or a change of the shards. A worker that is removed or added loses or gets shards.
     Fault {
         WorkerKilled: "kill -9 of a worker",
         WorkerReplaced: "a standby replaces a worker",
@@ -39,7 +39,7 @@ const SCHEMA: &str = "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next
     INSERT INTO src SELECT n FROM generate_series(1, 40) AS n";
 const TABLES: [&str; 3] = ["ev", "by_id", "shared"];
 
-/// What the clients of each node insert: values of their node, and of the workers.
+/// The statements of the clients of each node, with values of their node, and of the workers.
 const INSERTS: [&str; 3] = [
     "INSERT INTO ev (tenant) SELECT (random() * 1000)::bigint FROM generate_series(1, 10) RETURNING id",
     "INSERT INTO by_id (tenant) SELECT author FROM src RETURNING id",
@@ -47,8 +47,7 @@ const INSERTS: [&str; 3] = [
 ];
 
 /// Errors of Citus where a node is away, a shard moves, a killed worker has lost the files of a repartition, or a transaction met
-/// one that was cut off. None of them is an error
-/// of ids.
+/// one that was cut off. Ids do not cause them.
 const DUE: [&str; 13] = [
     "08000", "08001", "08006", "25006", "40001", "40P01", "55006", "55P03", "57P01", "57P03",
     "58P01", "CIINF", "XX000",

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a client rests after each answer with ids.
+/// The rest of a client after each answer with ids.
 const REST: Duration = Duration::from_millis(10);
 
 /// Clients of one server.
 pub struct Group {
-    /// Where they connect.
+    /// The place to which they connect.
     pub place: Place,
-    /// How often they were led elsewhere.
+    /// The number of changes of their place.
     moves: AtomicUsize,
     clients: Vec<Client>,
 }
@@ -40,7 +40,7 @@ pub struct Clients {
 pub struct Answers {
     /// The ids of each client, in the order in which they came.
     pub ids: Vec<Vec<i64>>,
-    /// How often each SQLSTATE came, and the first error that had it.
+    /// The number of errors of each SQLSTATE, and the first one.
     pub refusals: BTreeMap<String, (usize, String)>,
 }
 
@@ -122,7 +122,7 @@ impl Clients {
                 Ok(more) => {
                     self.count.fetch_add(more.len(), Ordering::Relaxed);
                     ids.extend(more);
-                    // What was asked before a move is an answer of another server.
+                    // A question from before a move was answered by another server.
                     let now = match moves == group.moves.load(Ordering::SeqCst) {
                         true => self.now(),
                         false => client.last.load(Ordering::Relaxed),

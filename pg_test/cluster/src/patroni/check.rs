@@ -14,32 +14,32 @@ pub struct Check {
     faults: u32,
 }
 
-/// Where ids came from.
+/// The origin of ids.
 #[derive(Clone, Copy)]
 struct Source {
-    /// Whether the node held the leader key from the question to the answer.
+    /// True if the node held the leader key from the question to the answer.
     holds: bool,
     /// The number of the fault.
     fault: u32,
     /// When they were asked for.
     asked: u64,
-    /// Whether they were committed, as ids of rows.
+    /// True if they were committed, as ids of rows.
     stored: bool,
 }
 
-/// What the clients got during a fault.
+/// The numbers of ids that the clients got during a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub ids: usize,
     /// Ids that two primaries with the leader key issued.
     pub twice: usize,
-    /// Those of them that were of a committed row before.
+    /// Ids among them that were of a committed row before.
     pub rows_twice: usize,
     /// Ids of servers that did not have the leader key any more.
     pub deposed: usize,
-    /// Those that another server issued as well.
+    /// Ids among them that another server issued as well.
     pub deposed_twice: usize,
-    /// How long after the loss of the key the last of them came.
+    /// The time from the loss of the key to the last of them.
     pub deposed_for: Duration,
     /// The longest time in which no client on another machine got an id from a primary with the leader key.
     pub silence: Duration,

@@ -18,9 +18,9 @@ pub struct Answer {
     /// When it was asked for and when it came ([`Terms::now`]).
     pub asked: u64,
     pub answered: u64,
-    /// Whether the client was on another machine.
+    /// True if the client was on another machine.
     pub outside: bool,
-    /// Whether the ids were committed, as ids of rows.
+    /// True if the ids were committed, as ids of rows.
     pub stored: bool,
     pub ids: Vec<i64>,
 }
@@ -29,7 +29,7 @@ pub struct Answer {
 #[derive(Default)]
 pub struct Answers {
     pub answers: Vec<Answer>,
-    /// How often each SQLSTATE came, and the last error that had it.
+    /// The number of errors of each SQLSTATE, and the last one.
     pub refusals: BTreeMap<String, (usize, String)>,
 }
 
@@ -45,10 +45,10 @@ pub struct Clients<'a> {
 const OUTSIDE: usize = 5;
 /// Ids that a client asks for at once.
 const MANY: u32 = 20;
-/// How long a client waits for an answer before it connects again.
+/// The time after which a client without an answer connects again.
 const PATIENCE: Duration = Duration::from_secs(3);
 const REST: Duration = Duration::from_millis(20);
-/// How long a client rests after an error.
+/// The rest of a client after an error.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a> Clients<'a> {
@@ -148,7 +148,7 @@ impl<'a> Clients<'a> {
                 }
                 Err(refusal) => {
                     attempt += 1;
-                    // What every client is told until a primary takes it: not worth a line.
+                    // Every client gets these errors until there is a primary, so they have no line.
                     if !refusal.is_loss() && refusal.code != "25006" {
                         let mut answers = self.locked();
                         let entry = answers.refusals.entry(refusal.code.clone()).or_default();
@@ -161,7 +161,7 @@ impl<'a> Clients<'a> {
     }
 }
 
-/// What a client and who watches it tell each other.
+/// Messages between a client and the thread that watches it.
 #[derive(Default)]
 struct Work {
     /// When it was last answered.

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Where the primary's node comes from.
+/// The origin of the primary's node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// All servers have one number.
@@ -31,12 +31,12 @@ pub struct Cluster {
     _folder: TempDir,
 }
 
-/// How long a leader key lasts that is not renewed: the shortest that Patroni allows.
+/// The life of a leader key that is not renewed: the shortest that Patroni allows.
 pub const TTL: Duration = Duration::from_secs(20);
 /// The node whose server has a clock that can be set.
 pub const WITH_CLOCK: usize = 2;
 const NODES: u8 = 3;
-/// How long the cluster has to be whole again after a fault.
+/// The time in which the cluster must be whole again after a fault.
 const REPAIR: Duration = Duration::from_secs(180);
 const INTERVAL: Duration = Duration::from_millis(200);
 

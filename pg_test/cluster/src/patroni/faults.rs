@@ -31,7 +31,7 @@ faults! {
     }
 }
 
-/// How long a machine or a program is away: longer than the leader key lasts.
+/// The time that a machine or a program is away: longer than the leader key lasts.
 const AWAY: Duration = TTL.saturating_add(Duration::from_secs(10));
 /// When a watchdog resets a machine: Patroni's default is five seconds before the leader key ends.
 const WATCHDOG: Duration = TTL.saturating_sub(Duration::from_secs(5));

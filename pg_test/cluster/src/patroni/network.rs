@@ -1,4 +1,4 @@
-//! A network of machines: a namespace for each, joined by a bridge. Whoever makes it must be root.
+//! A network of machines: a namespace for each, joined by a bridge. Only root can make it.
 
 use crate::report::say;
 use crate::server::installation;
@@ -20,7 +20,7 @@ impl Network {
         let process = std::process::id();
         let network = Self {
             prefix: format!("mint{}", process % 100_000),
-            // Of the addresses for tests of networks (RFC 2544): nothing else has them.
+            // Nothing else has the addresses for tests of networks (RFC 2544).
             subnet: [198, 18, (process % 251) as u8],
             machines,
         };

@@ -22,15 +22,15 @@ pub struct Node {
     pub name: String,
     pub address: Ipv4Addr,
     directory: PathBuf,
-    /// That of its server, if it can be set.
+    /// The clock of its server, if it can be set.
     clock: Option<FakeClock>,
-    /// What its server had when it was killed.
+    /// The memory that its server had when it was killed.
     memory: Mutex<SharedMemory>,
 }
 
-/// What the configuration of a node is made of.
+/// The parts of the configuration of a node.
 pub struct Settings<'a> {
-    /// Where etcd listens.
+    /// The address of etcd.
     pub etcd: String,
     /// The network of all nodes, as in `pg_hba.conf`.
     pub network: String,
@@ -108,7 +108,7 @@ impl Node {
         for (parameter, value) in settings.parameters {
             let _ = write!(shared, "\n        {parameter}: '{value}'");
         }
-        // What a switch takes is left to `ttl`: the others are as short as it allows.
+        // The time of a switch depends on `ttl` alone: the other times are as short as it allows.
         format!(
             "scope: mint
 name: {name}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What came of faults, by fault and mode.
+/// The results of faults, by fault and mode.
 #[derive(Default)]
 pub struct Outages(BTreeMap<(Fault, Mode), Vec<Counts>>);
 

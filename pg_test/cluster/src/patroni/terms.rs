@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the key is read.
+/// The time between two looks at the key.
 const INTERVAL: Duration = Duration::from_millis(25);
 
 /// A time for which a node had the leader key, in milliseconds.

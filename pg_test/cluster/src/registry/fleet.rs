@@ -9,7 +9,7 @@ use crate::server::process::Server;
 use crate::server::session::Session;
 use std::time::Duration;
 
-/// What clients of each member ask for.
+/// The statements of the clients of each member.
 pub const ANY: [&str; 2] = [
     "SELECT snowflake_next_id()",
     "SELECT snowflake_next_id() FROM generate_series(1, 50)",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// How often each fault was survived, and the longest time without ids.
+/// The times that each fault was survived, and the longest time without ids.
 #[derive(Default)]
 pub struct Gaps(BTreeMap<Fault, (usize, Duration)>);
 

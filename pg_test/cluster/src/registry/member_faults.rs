@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 faults! {
-    /// A fault of members. What is cloned, promoted or of an old copy mints beside the member, or in its place.
+    /// A fault of members. A clone, a promoted standby or an old copy mints beside the member, or in its place.
     MemberFault {
         KillSession: "`kill -9` of a session of a member",
         KillWorker: "`kill -9` of a member's worker",

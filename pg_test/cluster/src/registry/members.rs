@@ -23,7 +23,7 @@ pub struct Registry {
 
 /// Length of a lease.
 pub const LEASE: Duration = Duration::from_secs(30);
-/// How long a registry that can have forgotten leases grants nothing new.
+/// The time in which a registry that can have forgotten leases grants nothing new.
 pub const WAIT: Duration = Duration::from_secs(35);
 /// The setting of a member that mints with a node of the registry.
 pub const AUTO: &str = "pg_mint.node = 'auto'";

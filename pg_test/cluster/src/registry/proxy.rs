@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-/// What the proxy lets pass.
+/// The messages that the proxy lets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     /// Everything.
@@ -24,7 +24,7 @@ pub enum Passing {
     Nothing,
 }
 
-/// What becomes of one answer of the registry, after which it has written what the answer says.
+/// A fault of one answer of the registry, which has written what the answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spoiling {
     /// It never arrives, and the connection stays open.
@@ -54,9 +54,9 @@ struct Shared {
     server: PathBuf,
     passing: Mutex<Passing>,
     connections: Mutex<Vec<Connection>>,
-    /// What becomes of the next answer to a request for a lease.
+    /// The fault of the next answer to a request for a lease.
     spoiling: Mutex<Option<Spoiling>>,
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     accepted: AtomicUsize,
     is_over: AtomicBool,
 }
@@ -68,24 +68,24 @@ struct Connection {
     state: Arc<State>,
 }
 
-/// What both directions of a connection know.
+/// The state that both directions of a connection share.
 #[derive(Default)]
 struct State {
-    /// Whether nothing passes any more.
+    /// True if nothing passes any more.
     is_silent: AtomicBool,
-    /// Whether a request for a lease has no answer yet.
+    /// True if a request for a lease has no answer yet.
     asks: AtomicBool,
 }
 
-/// How long a piece of a message takes where everything passes slowly.
+/// The delay of a piece of a message where everything passes slowly.
 pub const DELAY: Duration = Duration::from_millis(300);
-/// How often a thread looks for a change.
+/// The time between two looks of a thread for a change.
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The message `ReadyForQuery`, less its last byte.
 const READY: [u8; 5] = [b'Z', 0, 0, 0, 5];
-/// What is in each statement that requests a lease.
+/// The text of every statement that requests a lease.
 const REQUEST: &str = "mint.registry_request(";
-/// How late a late answer is: later than members wait.
+/// The delay of a late answer: longer than members wait.
 const LATE: Duration = Duration::from_millis(3_500);
 
 impl Proxy {

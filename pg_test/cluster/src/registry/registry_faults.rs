@@ -44,9 +44,9 @@ faults! {
     }
 }
 
-/// How many sessions of members there may be for each of them: one, and one that is being canceled.
+/// The most sessions that a member may have: one, and one that is being canceled.
 const SESSIONS: usize = 2;
-/// How long copies of a registry live side by side.
+/// The time in which copies of a registry live side by side.
 const SIDE_BY_SIDE: Duration = Duration::from_secs(60);
 
 impl RegistryFault {
@@ -155,7 +155,7 @@ fn spoil(fleet: &Fleet, spoiling: Spoiling) {
         .until("an answer of each is spoiled", || {
             fleet.proxies.iter().all(Proxy::has_spoiled)
         });
-    // What the registry has committed with it would have ended.
+    // A lease that the registry has committed with it would have ended.
     sleep(LEASE);
 }
 

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 /// A fault of a fleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Of the registry.
+    /// A fault of the registry.
     Registry(RegistryFault),
-    /// Of members.
+    /// A fault of members.
     Member(MemberFault),
 }
 

@@ -87,8 +87,8 @@ impl Server {
         self.wait_until_down();
     }
 
-    /// Kills all processes of the server at once, as a failure of the machine does. What they have handed to the operating
-    /// system stays.
+    /// Kills all processes of the server at once, as a failure of the machine does. Their writes that the operating system has
+    /// taken stay.
     pub fn cut_power(&self) {
         self.remember_memory();
         // The postmaster first, so that it does not react to the end of the others.

@@ -27,7 +27,7 @@ pub struct Server {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) wal_disk: Option<SmallDisk>,
     limit: Option<ScarceMemory>,
-    /// What it had when it was killed.
+    /// The memory that it had when it was killed.
     pub(crate) memory: Mutex<SharedMemory>,
     /// The turn of its story, which its first server has.
     _turn: Option<Turn>,

@@ -267,8 +267,8 @@ impl Session {
         ))
     }
 
-    /// Asserts the status of a check of `mint.health()`, and words of its row: `"clock is warning: shard 5"`. What is ok has
-    /// no hint.
+    /// Asserts the status of a check of `mint.health()`, and words of its row: `"clock is warning: shard 5"`. A row that is ok
+    /// has no hint.
     #[track_caller]
     pub fn assert_health(&mut self, finding: &str) {
         let (check, rest) = finding.split_once(" is ").expect("a check and its status");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// How the paths of those of POSIX begin.
+/// The beginning of the paths of segments of POSIX.
 const POSIX: &str = "/dev/shm/PostgreSQL.";
 
 /// Segments of shared memory. Dropping it removes them from the machine; those that the server itself removed when it

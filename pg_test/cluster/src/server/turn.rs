@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// in which the test runner runs them.
 const LONGEST: [&str; 1] = ["servers::every_fault::no_fault_mints_an_id_twice"];
 
-/// How long a story can take in the short form: twice what the longest one takes on a slow machine.
+/// The most time of a story in the short form: twice that of the longest one on a slow machine.
 const ENDLESS: Duration = Duration::from_secs(12 * 60);
 
 /// The stories that run and those that wait.
@@ -24,7 +24,7 @@ struct Stories {
     waiting_to_share: usize,
     waiting_to_be_alone: usize,
     waiting_to_be_first: usize,
-    /// Whether the last story that began shares the machine.
+    /// True if the last story that began shares the machine.
     last_shared: bool,
 }
 

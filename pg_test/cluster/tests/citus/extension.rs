@@ -3,7 +3,7 @@
 use mint_cluster::citus::cluster::{Cluster, Number, builder, is_installed};
 use mint_cluster::{Session, or_skip};
 
-/// How many nodes have an extension, as the nodes say.
+/// Returns how many nodes have an extension, as the nodes say.
 fn nodes_with(cluster: &Cluster, extension: &str) -> usize {
     let has = |mut session: Session| {
         session.one::<bool>(&format!(

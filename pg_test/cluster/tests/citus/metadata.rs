@@ -29,7 +29,7 @@ fn shard(session: &mut Session) -> i32 {
     session.one("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')")
 }
 
-/// As Citus's tables are between pg_upgrade and `citus_finish_pg_upgrade()`.
+/// Citus's tables are empty between pg_upgrade and `citus_finish_pg_upgrade()`.
 #[test]
 fn an_upgrade_has_no_group() {
     let cluster = or_skip!(Cluster::start("an upgrade", 2));

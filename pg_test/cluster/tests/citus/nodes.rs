@@ -83,7 +83,7 @@ fn a_node_uses_its_own_shards() {
     for shard in [5, 64, 8_191] {
         sessions[0].one::<i64>(&format!("SELECT snowflake_next_id({shard})"));
     }
-    // Not those of other nodes, which generate ids of them without being asked.
+    // Shards of other nodes are refused all the same, as those generate ids of them without being asked.
     for group in [1, 2] {
         assert_not_own(&sessions[0].refusal(&format!("SELECT snowflake_next_id({group})")));
     }

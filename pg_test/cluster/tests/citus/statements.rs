@@ -11,8 +11,8 @@ const DISTRIBUTION: &str = "SELECT create_distributed_table('src', 'author');
     SELECT create_distributed_table('copies', 'tenant', colocate_with := 'ev');
     INSERT INTO src SELECT n, n % 97 FROM generate_series(1, 1000) AS n";
 
-/// How Citus carries out an INSERT ... SELECT, and statements that it carries out so. With a default that is volatile, it
-/// never sends such a statement to shards as a whole.
+/// The ways in which Citus carries out an INSERT ... SELECT, and such statements. With a default that is volatile, it never
+/// sends one to shards as a whole.
 #[rustfmt::skip]
 const SELECTS: [(&str, &str); 6] = [
     ("repartition", "INSERT INTO ev (tenant) SELECT topic FROM src"),
@@ -103,7 +103,7 @@ fn every_statement(name: &str, number: Number) {
     session.run(pushed);
     cluster.assert_unique("copies", "id", rows);
 
-    // What a worker evaluates for each row of its shards.
+    // A worker evaluates these calls for each row of its shards.
     session.run("INSERT INTO ev (id, tenant) SELECT snowflake_next('twitter'), author FROM src");
     session.run("INSERT INTO ev (tenant) SELECT tenant FROM copies");
     rows = 2 * rows + 1_000;

@@ -1,4 +1,4 @@
-//! What pg_mint says of distributed tables before anything goes wrong: findings and checks.
+//! Findings and checks of pg_mint about distributed tables, before anything goes wrong.
 
 use mint_cluster::citus::cluster::{Cluster, Number};
 use mint_cluster::or_skip;

@@ -4,7 +4,7 @@
 //! PG_CONFIG=... cargo test -p mint_cluster --test neighbors -- timescaledb::
 //! ```
 //!
-//! What the tree or the machine does not have is skipped by its name. Each test that passes leaves a row of the table in
+//! A program that the tree or the machine does not have is skipped by its name. Each test that passes leaves a row of the table in
 //! docs/reference/tested-programs.md, see `row.rs`.
 
 mod extensions;

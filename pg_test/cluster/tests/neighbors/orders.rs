@@ -13,7 +13,7 @@ pub struct Extension {
     conf: String,
 }
 
-/// What an extension is for.
+/// The work of an extension.
 type Work = fn(&Server, &mut Session);
 
 /// Keys of each kind, and their rows.

@@ -52,7 +52,7 @@ fn integers(server: &Server, database: &str, kind: &str) {
         "SELECT partman.create_parent('public.message', 'id', p_type => '{kind}', p_interval => snowflake_span('1 day', 'twitter')::text,
              p_premake => 4, p_start_partition => snowflake_min(now() - interval '4 days', 'twitter')::text)"
     ));
-    // As time passes: a day of rows, then maintenance.
+    // Each day has its rows, and then maintenance.
     for day in (0..=4).rev() {
         session.run(&format!(
             "INSERT INTO message SELECT snowflake_encode(now() - {day} * interval '1 day', 5, n, 'twitter'), 'x' FROM generate_series(0, 99) AS n"
@@ -146,7 +146,7 @@ fn times(server: &Server, database: &str) {
         let now: i64 = session.one(&format!("SELECT count(*) FROM {table} WHERE tableoid::regclass::text = '{table}_p' || to_char(now(), 'YYYYMMDD')"));
         assert_eq!(now, 102, "{table}");
     }
-    // What it does not take: a bigint by its time.
+    // It does not take a bigint by its time.
     session.run("CREATE TABLE public.by_bigint (id bigint NOT NULL) PARTITION BY RANGE (id)");
     let refusal = session.refusal(
         "SELECT partman.create_parent('public.by_bigint', 'id', '1 day', p_time_encoder => 'public.snowflake_time_encoder', p_time_decoder => 'public.snowflake_time_decoder')",

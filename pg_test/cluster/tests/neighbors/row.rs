@@ -18,9 +18,9 @@ pub fn postgres() -> u32 {
 
 /// A neighbor and what is done beside it.
 pub struct Neighbor {
-    /// As the table has it.
+    /// Its name in the table.
     pub name: &'static str,
-    /// What the test does, in one cell.
+    /// The work of the test, in one cell.
     pub what: &'static str,
 }
 

@@ -13,7 +13,7 @@ struct Hypertable {
     id: &'static str,
     /// Its time, where `id` is the column.
     time: &'static str,
-    /// What `drop_chunks` is to keep.
+    /// The end of the chunks that `drop_chunks` drops.
     older_than: &'static str,
 }
 
@@ -34,7 +34,7 @@ const TABLES: [Hypertable; 3] = [
         time: "uuid_v7_time(id)",
         older_than: "interval '5 days'",
     },
-    // By a time, with the id as a second column.
+    // A table by a time, with the id as a second column.
     Hypertable {
         name: "by_time",
         column: "id timestamptz NOT NULL, item bigint DEFAULT snowflake_next_id(5)",
@@ -72,7 +72,7 @@ impl Hypertable {
         ))
     }
 
-    /// Of eleven chunks or so, those of the last day are left in the plan, of a constant and of now().
+    /// Asserts that the plan has only the chunks of the last day, of eleven or so, for a constant and for now().
     fn exclude(&self, session: &mut Session) {
         let Self { name, time, .. } = self;
         let chunks = self.chunks(session);
@@ -137,7 +137,7 @@ fn work(_: &Server, session: &mut Session) {
         table.create(session);
         table.exclude(session);
     }
-    // What the policies of TimescaleDB take as now in a table by integers.
+    // The policies of TimescaleDB take this function for now() in a table by integers.
     session.run(
         "CREATE FUNCTION now_as_id() RETURNS bigint LANGUAGE sql STABLE RETURN snowflake_min(now(), 'twitter');
          SELECT set_integer_now_func('by_snowflake', 'now_as_id')",

@@ -1,4 +1,4 @@
-//! What a server has of the machine: clocks, a disk and memory.
+//! The parts of the machine that a server has: clocks, a disk and memory.
 
 pub mod clock;
 pub mod scarce_memory;

@@ -5,7 +5,7 @@ use crate::server::installation;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Where a server makes its dynamic shared memory.
+/// The kind of a server's dynamic shared memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     Posix,

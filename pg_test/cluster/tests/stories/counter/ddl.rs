@@ -12,7 +12,7 @@ fn drawn(records: Vec<Record>) -> Vec<Vec<i64>> {
     lists.collect()
 }
 
-/// None of these statements sets a sequence back, so no value is repeated.
+/// These statements do not set a sequence back, so no value is repeated.
 #[test]
 fn altering_a_sequence_under_load_repeats_nothing() {
     let server = Server::start("altered");

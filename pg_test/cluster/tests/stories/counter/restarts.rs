@@ -44,7 +44,7 @@ fn a_restart_skips_few_values_of_a_seldom_used_sequence() {
     }
 }
 
-/// Sessions draw while the server is stopped in every way. What a session sees that never commits counts as well.
+/// Sessions draw while the server is stopped in every way. Numbers of a session that never commits count as well.
 #[test]
 fn no_stop_under_load_repeats_a_number() {
     let server = drawn_from("stops under load");

@@ -176,7 +176,7 @@ fn a_frozen_source_holds_up_nothing() {
     );
     let refusal = shop.refusal("SELECT segment_next('long')");
     refusal.assert_detail("is too long");
-    // Whoever owns the database ends its worker, a superuser or not.
+    // The owner of the database ends its worker, a superuser or not.
     session.run("ALTER ROLE owner NOSUPERUSER CREATEDB");
     let frozen = central.server.freeze();
     let used_up = shop.refusal("SELECT segment_next('orders') FROM generate_series(1, 3000)");

@@ -27,14 +27,14 @@ fn result(of: &UsedTypeEntity) -> Option<String> {
     }
 }
 
-/// Returns a function as the catalog shows it. Those without an argument that can be NULL are strict.
+/// Returns a function as the catalog shows it. A function without an argument that can be NULL is strict.
 fn rust(function: &PgExternEntity, canonical: &mut dyn FnMut(Option<String>) -> String) -> String {
     let mut arguments = Vec::new();
     let mut strict = true;
     for argument in &function.fn_args {
         let sql = argument.used_ty.metadata.argument_sql.as_ref();
         if let Some(name) = named(sql.expect("an argument")) {
-            // pgrx takes every `Internal` for one that can be NULL. That of `generated` is followed by other arguments.
+            // pgrx takes every `Internal` for one that can be NULL. After it, `generated` has other arguments.
             let is_internal = name == "internal" && function.unaliased_name != "guarded_generated";
             strict &= is_internal || !argument.used_ty.optional;
             arguments.push(format!("{} {}", argument.pattern, canonical(Some(name))));

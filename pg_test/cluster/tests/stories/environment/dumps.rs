@@ -1,4 +1,4 @@
-//! What leaves a database with the extension, and what stays in it: dumps, DROP EXTENSION, and publications.
+//! Dumps, DROP EXTENSION and publications: some objects leave a database with the extension, and others stay.
 
 use crate::environment::schema::{CREATE, FRESH, fill_registry, schema, shop};
 use mint_cluster::Session;

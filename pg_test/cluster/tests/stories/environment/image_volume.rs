@@ -29,7 +29,7 @@ fn an_image_has_all_that_a_server_needs() {
         &image.join("share/extension"),
     );
     let path = image.display();
-    // As CloudNativePG sets them; $libdir, which has pg_mint as well, is for plpgsql.
+    // CloudNativePG sets these; $libdir, which has pg_mint as well, is for plpgsql.
     session.run(&format!(
         "ALTER SYSTEM SET dynamic_library_path = '{path}/lib:$libdir'"
     ));

@@ -65,7 +65,7 @@ fn a_renamed_and_moved_database_continues() {
     drawn.check();
 }
 
-/// By either strategy, a copy continues above the values of its original, and after a crash above its own.
+/// A copy by either strategy continues above the values of its original, and after a crash above its own.
 #[test]
 fn a_copy_by_either_strategy_continues() {
     let server = Server::build_with_clock("copied by strategy");
@@ -91,7 +91,7 @@ fn a_copy_by_either_strategy_continues() {
     }
 }
 
-/// The WAL of a stopped server has nothing that its files lack. That of a crashed server has, and then only its clock
+/// The WAL of a stopped server has nothing that its files lack. The WAL of a crashed server has, and then only its clock
 /// keeps it from repeating ids, as the documents say of restores: once it has passed the newest id.
 #[test]
 fn a_reset_of_the_wal_repeats_nothing() {

@@ -10,7 +10,7 @@ const SHARD: &str = "CREATE SCHEMA insta5;
     CREATE TABLE insta5.our_table (id bigint PRIMARY KEY DEFAULT insta5.next_id() CHECK (snowflake_shard(id) = 5));
     GRANT USAGE ON SCHEMA insta5 TO app; GRANT SELECT, INSERT, DELETE ON insta5.our_table TO app";
 
-/// What clients do to the shard. The first one's rows stay, and the second one's are gone after a while, so that nothing in
+/// The statements of clients. The first one's rows stay, and the second one's are gone after a while, so that nothing in
 /// the dump tells of their ids.
 const LOAD: [&str; 2] = [
     "INSERT INTO insta5.our_table DEFAULT VALUES RETURNING id",
@@ -66,7 +66,7 @@ fn a_schema_moves_under_load_to_a_server_with_a_clock_behind() {
         new.until("rows on the new server", || target.one(&after));
     });
     let (mut ids, refusals) = split(records);
-    // What was deleted was inserted before.
+    // Ids of deleted rows are among the inserted ones.
     let deleted = ids.pop().expect("three clients");
     assert!(!deleted.is_empty());
     assert_unique(&ids);

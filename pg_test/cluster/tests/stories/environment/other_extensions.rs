@@ -34,7 +34,7 @@ const SHARED_NAMES: [&str; 4] = [
     "min", "max",
 ];
 
-/// Of the planner, which writes no literals.
+/// Only the planner calls it, and writes no literals.
 const UNCLEAR_ALONE: [&str; 1] = ["literals: mint.timestamptz_of('{}') 42725"];
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -200,7 +200,7 @@ fn is_unresolved(outcome: &&String) -> bool {
         .any(|code| outcome.ends_with(code))
 }
 
-/// What another extension has beside it resolves as it does alone: nothing that was clear is ambiguous or missing now.
+/// Calls of another extension resolve as they do without pg_mint: nothing that was clear is ambiguous or missing now.
 #[track_caller]
 fn assert_as_before(before: &[String], after: &[String], what: &str) {
     let before: BTreeSet<&String> = before.iter().filter(is_unresolved).collect();

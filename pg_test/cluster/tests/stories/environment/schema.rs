@@ -66,7 +66,7 @@ fn an_empty_schema_of_the_installing_role_is_replaced() {
         .refusal("SELECT setval('mint.time_ceiling', 1)");
     assert_eq!(refusal.code, "42501", "{refusal}");
     owner.refused("CREATE TABLE mint.item ()", "42501");
-    // That of the database's owner, when a superuser installs; and that of the superuser.
+    // A superuser can install into a schema of the database's owner, and into a schema of its own.
     owner.run("DROP EXTENSION pg_mint; CREATE SCHEMA mint");
     let mut session = server.connect("shop");
     session.run(CREATE);

@@ -174,7 +174,7 @@ fn background_workers_are_left_to_others() {
     assert_eq!(workers, 3);
     // They end when the source does not respond.
     server.until("a worker for the last one", || draw(6) == runs);
-    // Those that have failed leave a turn to others.
+    // Workers that have failed leave a turn to others.
     let all = || (0..7).map(draw).collect::<Vec<String>>();
     server.until("all have failed", || {
         let failed = |detail: &String| detail.starts_with("The last request failed");

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PRACTICE: &str = "0.0.9";
 
-/// What that script says, and what 0.0.9 says instead.
+/// Statements of the script, and those of 0.0.9 in their place.
 #[rustfmt::skip]
 const CHANGES: [(&str, &str); 8] = [
     (

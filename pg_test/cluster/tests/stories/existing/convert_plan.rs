@@ -153,7 +153,7 @@ fn there_and_back_tables_of_each_kind_are_the_same() {
     }
     assert_eq!(schema(&server, "kinds"), start);
 
-    // Nor does the owner while another transaction uses the table: the lock is not waited for.
+    // The owner fails as well while another transaction uses the table: the lock is not waited for.
     session.run("BEGIN; SELECT FROM always");
     let script = format!(
         "SET SESSION AUTHORIZATION {OWNER};

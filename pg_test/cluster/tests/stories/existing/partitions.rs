@@ -189,7 +189,7 @@ fn days_follow_each_other_in_every_zone() {
     }
 }
 
-/// A reader has the table for long. What is missing is made at once, dropping is tried again until the reader ends, and no client
+/// A reader has the table for long. Missing partitions are made at once, dropping is tried again until the reader ends, and no client
 /// waits longer than `lock_timeout`.
 #[test]
 fn a_reader_delays_nobody() {

@@ -26,7 +26,7 @@ fn assert_plain(refusal: &Refusal) {
 fn ask(session: &mut Session) {
     for sql in REFUSED {
         assert_plain(&session.refusal(sql));
-        // As PL/pgSQL catches it.
+        // PL/pgSQL catches the same texts.
         let texts: String = session.one(&format!("SELECT pg_temp.caught($sql${sql}$sql$)"));
         assert!(
             !texts.contains(".rs") && !texts.contains("   0:"),

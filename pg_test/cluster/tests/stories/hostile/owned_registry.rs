@@ -3,7 +3,7 @@
 use super::attacker::{assert_harmless, grab, operator, owner};
 use mint_cluster::registry::members::request;
 
-/// What runs code of whoever made it when others read or write a table, and other ways to get hold of one.
+/// Objects that run their maker's code when others read or write a table, and other ways to get hold of one.
 const CHANGES: [&str; 14] = [
     "CREATE TRIGGER run BEFORE INSERT OR UPDATE ON mint.registry_leases FOR EACH ROW EXECUTE FUNCTION public.run()",
     "CREATE RULE r AS ON UPDATE TO mint.registry DO ALSO SELECT public.grab()",
@@ -45,7 +45,7 @@ fn an_owner_puts_no_code_on_the_tables_of_the_registry() {
         dana.refused(change, "42501");
     }
     let mut session = server.connect("dana");
-    // What the superuser writes is not what is tried.
+    // The search path keeps the superuser's own statements off the owner's operators: pg_mint's are tested.
     session.run("SET search_path = pg_catalog; SELECT mint.registry_create()");
     let answer = request(&mut session, 13, r#"{"grant": 1}"#);
     assert!(answer.contains("wait"), "{answer}");
@@ -57,7 +57,7 @@ fn an_owner_puts_no_code_on_the_tables_of_the_registry() {
     assert_harmless(&server, "dana");
 }
 
-/// The function of the registry is the installer's, who can grant it. Whatever is set for it, it runs with the installer's rights.
+/// The function of the registry is the installer's, who can grant it. It runs with the installer's rights, whatever is set for it.
 #[test]
 fn a_changed_function_of_the_registry_gains_nothing() {
     let (server, mut dana) = owner("an owner's registry", "dana");

@@ -36,7 +36,7 @@ fn relations(session: &mut Session) -> Vec<Relation> {
         .collect()
 }
 
-/// Whether an argument says a relation, by its oid or its name.
+/// Returns whether an argument says a relation, by its oid or its name.
 fn is_relation(argument: &Argument) -> bool {
     argument.of == "pg_catalog.regclass"
         || argument.of == "pg_catalog.oid" && argument.name != "kind"
@@ -55,7 +55,7 @@ fn calls(function: &Function, relations: &[Relation]) -> Vec<String> {
     }
     let of = |of: &Relation| {
         let name = format!("'{}'::pg_catalog.regclass", of.name.replace('\'', "''"));
-        // Of one relation of each kind all.
+        // One relation of each kind is asked for more of its columns.
         let most = if of.name.ends_with("_1000") { 20 } else { 2 };
         let columns = of.columns.iter().take(most);
         let columns: Vec<String> = columns.map(|column| format!("'{column}'")).collect();
@@ -95,7 +95,7 @@ fn call_all(
     session.run(&format!(
         "SET search_path = {path}; SET statement_timeout = '60 s'"
     ));
-    // What a session has drawn last can be asked for.
+    // The last number of a session can be asked for.
     for draw in ["segment_next('prey.seq')", "ticket_next('prey.ticket')"] {
         let _ = session.try_run(&format!("SELECT public.{draw}"));
     }

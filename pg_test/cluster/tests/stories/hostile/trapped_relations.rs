@@ -8,7 +8,7 @@ use mint_cluster::{Server, Session};
 pub const HOME: &str = "prey";
 pub const OWNER: &str = "mal";
 
-/// The functions of the traps. One that is IMMUTABLE can be in an index, and the server does not look into it.
+/// The functions of the traps. An IMMUTABLE one can be in an index, and the server does not look into it.
 const TRAPS: &str = "
     CREATE FUNCTION prey.grab(what text) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$ BEGIN
         IF current_user <> 'mal' THEN
@@ -145,7 +145,7 @@ fn trees(rows: u32) -> String {
     )
 }
 
-/// What is drawn from, with traps where a trap goes; and tables that refer to others.
+/// Sequences to draw from, with traps where a trap goes; and tables that refer to others.
 const DRAWN: &str = "
     SELECT public.segment_create('prey.seq'); SELECT public.ticket_create('prey.ticket', 1, 2);
     SELECT public.user_sequence_create('prey.family', 2); ALTER TABLE prey.family ADD CHECK (prey.trap('check of a family'));

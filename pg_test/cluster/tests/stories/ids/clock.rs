@@ -87,7 +87,7 @@ fn two_years_forward_needs_consent() {
         .refusal("SELECT mint.accept_clock()");
     assert_eq!(unprivileged.code, "42501", "{unprivileged}");
 
-    // Nor does a reset of the ceiling follow it, nor is it the end of a layout.
+    // A reset of the ceiling does not follow the clock, and the layout has not ended.
     let refusal = session.refusal("SELECT mint.reset_ceiling(now())");
     refusal.assert_hint("mint.accept_clock");
     server.set_clock("+200y");

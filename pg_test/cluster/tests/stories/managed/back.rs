@@ -1,10 +1,10 @@
-//! What the way back lacks is named: privileges, what depends on the extension, shards that it does not know.
+//! The way back names its obstacles: missing privileges, objects that depend on the extension, shards that it does not know.
 
 use super::change::{FROM, prepared};
 use super::{FILE, install};
 use mint_cluster::Server;
 
-/// Who runs the way back needs the last ids, and learns beforehand what DROP EXTENSION would refuse or drop.
+/// A role that runs the way back needs the last ids, and learns beforehand what DROP EXTENSION would refuse or drop.
 #[test]
 fn the_way_back_names_what_it_lacks() {
     let server = prepared("managed: back without privileges");

@@ -6,7 +6,7 @@ use mint_cluster::{Server, Session, assert_ascending};
 const TO: &str = include_str!("../../../../../sql/managed/to_extension.sql");
 pub(super) const FROM: &str = include_str!("../../../../../sql/managed/from_extension.sql");
 
-/// What the tables are made of, and the files in which they are stored.
+/// The parts of the tables, and the files in which they are stored.
 const SHAPE: &str = "SELECT string_agg(concat_ws(' ', c.relname, c.relfilenode, pg_get_expr(d.adbin, d.adrelid), pg_get_indexdef(i.indexrelid),
         pg_get_constraintdef(k.oid)), E'\\n' ORDER BY c.relname, d.adnum, k.oid)
     FROM pg_class AS c LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid LEFT JOIN pg_index AS i ON i.indexrelid = c.oid

@@ -21,7 +21,7 @@ fn pure_functions_answer_as_the_extension_does() {
     assert!(missing.is_empty(), "not compared: {missing:?}");
     session.run(&format!("SELECT eq.fill({seed} / 1000000.0, {arguments})"));
     session.run("SELECT eq.make('ours', 'mint_sql'), eq.make('theirs', 'public')");
-    // Sessions from before a declaration parse the layout. As many as a machine with two cores runs at once.
+    // Sessions from before a declaration parse the layout. A machine with two cores runs two at once.
     std::thread::scope(|scope| {
         for part in 0..2 {
             let mut session = server.connect("postgres");

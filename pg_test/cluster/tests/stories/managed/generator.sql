@@ -2,7 +2,7 @@
 -- what both answer: the result as text, or the SQLSTATE, the message, the detail and the hint.
 CREATE SCHEMA eq;
 
--- How a function of the file is called: its arguments are columns of eq.argument. Expressions of PL/pgSQL without a query are
+-- The call of each function of the file: its arguments are columns of eq.argument. Expressions of PL/pgSQL without a query are
 -- planned once, and not at each call.
 CREATE TABLE eq.call (name text PRIMARY KEY, call text NOT NULL, source text NOT NULL DEFAULT 'eq.argument');
 INSERT INTO eq.call (name, call) VALUES
@@ -217,7 +217,7 @@ BEGIN
                 RETURN concat_ws(' | ', code, message, detail, hint);
             END
             $body$ $make$, side || c.number, replace(CASE place WHEN 'public'
-                -- Those that only its planner needs are in another schema of the extension.
+                -- The extension has functions that only its planner needs in another schema.
                 THEN regexp_replace(c.call, 'mint_sql\.(?=\w+_(min_after|max_before)\()', 'mint.', 'g') ELSE c.call END, 'mint_sql.', place || '.'));
     END LOOP;
 END

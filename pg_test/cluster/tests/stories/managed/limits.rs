@@ -1,4 +1,4 @@
-//! What would let ids repeat or run ahead is refused: sequences that were altered, declarations that are rolled back, slow layouts.
+//! Changes that would let ids repeat or run ahead are refused: altered sequences, declarations that are rolled back, slow layouts.
 
 use super::install;
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
@@ -120,7 +120,7 @@ fn the_end_of_a_layout_hides_no_shard() {
         let refusal = session.refusal(&format!("SELECT mint_sql.snowflake_next_id(0, '{layout}')"));
         assert_eq!(refusal.code, "2200H", "{refusal}");
     }
-    // As sessions that drew at the same time leave it.
+    // Sessions that drew at the same time leave the sequence so.
     session.run("SELECT nextval('mint_sql.' || left(name, -6)) FROM mint_sql.shards WHERE layout LIKE 'time%'");
     let last: i64 = session.one("SELECT max(last_id) FROM mint_sql.shards");
     assert_eq!(last, i64::MAX);

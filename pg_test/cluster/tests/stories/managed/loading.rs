@@ -31,7 +31,7 @@ fn settings_of_the_session_change_nothing() {
     assert_eq!(other.one::<String>(made), plain.one::<String>(made));
 }
 
-/// What default privileges give to others before the file is run, and before a shard is declared, moves nothing.
+/// Default privileges from before the file is run, and from before a shard is declared, let others move nothing.
 #[test]
 fn default_privileges_let_nobody_move_shards() {
     let server = Server::build("managed: default privileges").start_empty();
@@ -60,14 +60,14 @@ fn default_privileges_let_nobody_move_shards() {
         }
     };
     refused("after the first run");
-    // What an older file has left is revoked by a newer one.
+    // A newer file revokes the privileges that an older one has left.
     owner.run("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mint_sql TO app; GRANT ALL ON SCHEMA mint_sql TO app; GRANT ALL ON ALL SEQUENCES IN SCHEMA mint_sql TO app, PUBLIC; GRANT ALL ON mint_sql.shards TO app");
     owner.run(&format!("BEGIN; {FILE} COMMIT"));
     refused("after the second run");
     assert_ascending(&[first, app.one(NEXT)]);
 }
 
-/// What another role has made in the schema, of any class, would be called as the owner.
+/// Objects of any class that another role has made in the schema would be called as the owner.
 #[test]
 fn objects_of_other_roles_are_refused() {
     let server = Server::build("managed: objects of others").start_empty();
@@ -95,7 +95,7 @@ fn objects_of_other_roles_are_refused() {
         owner.run("ROLLBACK");
         app.run("DROP OWNED BY app");
     }
-    // One that a transaction makes which was open at the first check, before the file has ended.
+    // A transaction that was open at the first check makes one before the file has ended.
     owner.run("GRANT CREATE ON SCHEMA mint_sql TO app");
     app.run("BEGIN; CREATE FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1");
     let (start, end) = FILE
@@ -145,7 +145,7 @@ fn functions_that_fit_better_are_not_called() {
         let call = format!("mint_sql.snowflake_next_id(7, '{layout}'::mint_sql.snowflake_layout)");
         owner.run(&format!("SELECT {call}, pg_sleep(0.01)"));
         owner.run(&format!("SELECT {call}"));
-        // By errors, too.
+        // Calls that end with an error do not call them either.
         for call in [
             call.replace("(7,", "(6,"),
             call.replace("(7,", "(99999,"),

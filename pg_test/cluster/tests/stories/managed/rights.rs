@@ -22,7 +22,7 @@ const CALLS: [&str; 10] = [
     "SELECT e, mint_sql.id_from_text(mint_sql.id_to_text(5000000000, e), e) FROM unnest('{base58,base64url,crockford,crockford-check,zbase32,hex}'::pg_catalog.text[]) AS e",
 ];
 
-/// What is refused, and the SQLSTATE: the functions that make messages have no name of another role either.
+/// Refused calls and their SQLSTATE: the functions that make messages have no name of another role either.
 #[rustfmt::skip]
 const REFUSALS: [(&str, &str); 9] = [
     ("SELECT mint_sql.snowflake_next_id(6)", "55000"),
@@ -82,7 +82,7 @@ fn other_roles_draw_ids_and_move_nothing() {
     app.run("SELECT mint_sql.snowflake_start_above(mint_sql.snowflake_encode(now(), 8, 1))");
     app.one::<i64>("SELECT mint_sql.snowflake_next_id(8)");
 
-    // What the owner has revoked stays so when the file is run again. A default of a table needs no privilege on the schema.
+    // A privilege that the owner has revoked stays so when the file is run again. A default of a table needs none on the schema.
     owner.run("CREATE TABLE kept (id bigint DEFAULT mint_sql.snowflake_next_id(7)); GRANT INSERT ON kept TO app");
     owner.run(&format!(
         "REVOKE USAGE ON SCHEMA mint_sql FROM PUBLIC; BEGIN; {FILE} COMMIT"
@@ -109,7 +109,7 @@ fn other_roles_draw_ids_and_move_nothing() {
          END $$",
     );
     let last: i64 = app.one(NEXT);
-    // Not as a superuser into the schema of another role, which could then replace what runs as a superuser.
+    // A superuser does not run it into the schema of another role, which could then replace functions that run as a superuser.
     owner.refused(&format!("BEGIN; {FILE} COMMIT"), "42501");
     server
         .connect_as("maker", "postgres")

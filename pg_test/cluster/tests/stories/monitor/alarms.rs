@@ -15,7 +15,7 @@ fn critical(session: &mut Session) -> Vec<String> {
         .column("SELECT check_name || ': ' || detail FROM mint.health() WHERE status = 'critical'")
 }
 
-/// What `eve`, a role that may only connect, does to the memory that all share, by each family of functions.
+/// The role `eve`, which may only connect, uses up the memory that all share, by each family of functions.
 #[test]
 fn a_role_without_privileges_makes_nothing_critical() {
     let server = Server::start("alarms of others");
@@ -33,7 +33,7 @@ fn a_role_without_privileges_makes_nothing_critical() {
         "CREATE TEMP SEQUENCE tiny MAXVALUE 40000",
         "SET pg_mint.max_wait = '1h'",
         "SET statement_timeout = '1500ms'",
-        // As far ahead of the clock as it comes.
+        // This lane gets as far ahead of the clock as it can.
         "SELECT count(snowflake_next_id(2, 'time:32 shard:10 seq:1 unit:1s epoch:2020-01-01T00:00:00Z')) FROM generate_series(1, 100)",
         "SELECT snowflake_start_above(snowflake_max(now() + interval '1 year', 'twitter'), 'twitter')",
         "SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 300000)",
@@ -47,7 +47,7 @@ fn a_role_without_privileges_makes_nothing_critical() {
         let _ = eve.try_run(sql);
     }
     assert_eq!(critical(&mut session), Vec::<String>::new());
-    // Of whom the lanes are.
+    // The detail names the role of the lanes.
     session.assert_health("memory is warning: Layout \"time:41 shard:14 seq:8");
     session.assert_health("layouts is warning: No default of this database has layout");
 }
@@ -119,7 +119,7 @@ fn a_ceiling_of_another_database_is_a_warning() {
             let words = format!("database \"{named}\"");
             session.assert_health(&format!("clock is warning: {words}"));
         }
-        // Where no ids can be generated.
+        // It is critical in the database that can generate no ids.
         let mut own = server.connect(database);
         let words = format!("database \"{database}\"");
         own.assert_health(&format!("clock is critical: {words}"));
@@ -157,7 +157,7 @@ fn defaults_of_others_hide_nothing() {
         "layouts is critical: column \"a\\nb\" of table eve.old4 of role \"eve\" has layout",
     );
     session.assert_health("layouts is critical: and 4 more of this role");
-    // As large as a default that is read can be.
+    // These defaults are as large as one that is read can be.
     eve.run(
         "DO $$ BEGIN
              FOR many IN 1..7 LOOP
@@ -178,7 +178,7 @@ fn defaults_of_others_hide_nothing() {
     let listed = "SELECT count(*) FROM mint.id_columns WHERE relation::text LIKE '%s.%' AND kind = 'snowflake'";
     let found = ["eve.large", "shop"].map(|name| session.one::<i64>(&listed.replace("%s.", name)));
     assert_eq!(found, [1_400, 1]);
-    // What was left out can be wrong, and thousands of short ones hide no other.
+    // A default that was not read can be wrong, and thousands of short ones hide no other.
     session
         .run("DROP TABLE shop.item; DROP TABLE eve.old0, eve.old1, eve.old2, eve.old3, eve.old4");
     session.assert_health("layouts is warning: column defaults were not read");

@@ -114,7 +114,7 @@ fn a_file_that_cannot_be_written_is_noticed() {
     }
 }
 
-/// The first id of a server makes the file, where a later one needs no room. What is written to the device fails as on a full disk.
+/// The first id of a server makes the file, where a later one needs no room. Writes to the device fail as on a full disk.
 #[test]
 fn a_disk_that_is_full_at_the_first_id_is_noticed() {
     let server = Server::start("full at the first id");

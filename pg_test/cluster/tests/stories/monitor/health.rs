@@ -154,7 +154,7 @@ fn a_ceiling_that_was_set_back_is_noticed() {
     session.assert_health("ceiling is ok");
     session.run("SELECT setval('mint.time_ceiling', 1000000)");
     session.assert_health("ceiling is critical: 1970-01-01T00:00:01Z");
-    // As the hint says.
+    // The hint gives this remedy.
     sleep(Duration::from_millis(600));
     session.run("SELECT snowflake_next_id(5)");
     session.assert_health("ceiling is ok");
@@ -227,7 +227,7 @@ fn a_sequence_near_its_end_is_noticed() {
     session.assert_health("sequences is warning: Sequence \"s\"");
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 3200)");
     session.assert_health("sequences is critical: Sequence \"s\"");
-    // As the hint says.
+    // The hint gives this remedy.
     session.run("ALTER SEQUENCE s MAXVALUE 1000000; SELECT segment_next('s')");
     session.assert_health("sequences is ok");
     session.run("CREATE SEQUENCE t MAXVALUE 40000");

@@ -1,4 +1,4 @@
-//! What an administrator sees: wait events, statistics, checks, and the queries of monitoring systems.
+//! Views for an administrator: wait events, statistics, checks, and the queries of monitoring systems.
 
 mod alarms;
 mod ceiling_file;

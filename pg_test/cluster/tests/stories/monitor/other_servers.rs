@@ -107,7 +107,7 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
     session.assert_health("node is critical: shards from the middle");
 }
 
-/// Any role may ask for a node of any width. What no column needs is a warning.
+/// Any role may ask for a node of any width. A lease that no column needs is a warning.
 #[test]
 fn a_lease_that_no_column_needs_is_a_warning() {
     const NARROW: &str =

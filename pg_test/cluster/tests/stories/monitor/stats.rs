@@ -100,7 +100,7 @@ fn values_of_segments_are_counted_exactly() {
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 1234)");
     assert_eq!(stat(&mut session, "segment_values"), 1_234);
     session.run("SELECT count(ticket_next('t')) FROM generate_series(1, 66)");
-    // Of a range that no segment has, and of one that a segment has.
+    // The first range is not in a segment, and the second one is.
     session.run(
         "SELECT * FROM segment_next_range('s', 1000000); SELECT * FROM segment_next_range('s', 3)",
     );

@@ -36,8 +36,8 @@ BEGIN
     RETURN coalesce(jsonb_path_query_first(plan, 'strict $.** ? (@."Parent Relationship" == "SubPlan")')#>'{Plans,0}', plan#>'{0,Plan}')->>'Plan Rows';
 END $$;
 
--- Whether the estimate with bounds is more than eight times as far from what is true as that without them: 1; less than an
--- eighth of it: -1. The nearest that it can be is one row.
+-- Returns 1 if the estimate with bounds is more than eight times as far from what is true as that without them, and -1 if it
+-- is less than an eighth of it. The nearest that it can be is one row.
 CREATE FUNCTION differ.is_worse(condition text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     found float8;
@@ -80,7 +80,7 @@ BEGIN
         -- Under row security, bounds must not be tested before the policy where they could tell something.
         reader := CASE WHEN query LIKE '%UPDATE%' THEN 'none' ELSE differ.pick('none', 'none', 'none', 'differ_reader') END;
         settings := settings || reader;
-        -- Of few rows, an order by an index is the cheaper one only without these.
+        -- An order by an index of few rows is the cheaper one only without these.
         value := 'on';
         IF query ~ 'ORDER BY 1|max\(' AND random() < 0.6 THEN
             value := 'off';
@@ -128,7 +128,7 @@ BEGIN
             END CASE;
         END IF;
         EXECUTE 'RESET max_parallel_workers_per_gather';
-        -- Of several foreign ids another one can be the first.
+        -- Another one of several foreign ids can be the first.
         IF on_result = off_result OR (off_result LIKE 'ERROR 22%' AND left(on_result, 11) = left(off_result, 11)) THEN
             IF on_result LIKE 'ERROR%' THEN
                 tally[3] := tally[3] + 1;

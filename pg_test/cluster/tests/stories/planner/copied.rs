@@ -169,7 +169,7 @@ fn what_the_server_keeps_of_a_copy_has_the_rights_of_its_caller() {
                 "COPY (SELECT CASE WHEN n < 0 THEN ARRAY[{}] END FROM {table}) TO '/dev/null'",
                 vec!["upper('a')"; 300].join(", ")
             ));
-            // What is kept is shown as what was written.
+            // An expression that is kept is shown as it was written.
             assert!(session.one::<bool>(
                 "SELECT pg_get_partition_constraintdef('part'::regclass) LIKE '%ulid()%'"
             ));

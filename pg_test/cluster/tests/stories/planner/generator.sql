@@ -42,7 +42,7 @@ BEGIN
         RETURN differ.pick('-infinity', 'infinity', '1970-01-01 00:00Z', '1969-12-31 23:59:59.999999Z', '2106-02-07 06:28:15Z',
             '2106-02-07 06:28:16Z', '2026-01-01 00:00Z', '2300-01-01 00:00Z', '4713-01-01 00:00Z BC', '294276-12-31 23:59:59Z',
             '10889-08-02 05:31:50.655Z', '0001-01-01 00:00Z',
-            -- Where clocks change.
+            -- Clocks change at these times.
             '2026-03-29 01:00Z', '2026-10-25 00:30Z', '2026-03-08 10:00Z', '2026-11-01 08:30Z')::timestamptz;
     END IF;
     IF NOT isfinite(at) OR extract(year FROM at) > 290000 THEN RETURN at; END IF;
@@ -76,14 +76,14 @@ BEGIN
         format(time_of, 'a'), op, value);
     IF random() < 0.3 THEN made := made || format(' AND a.n %s %s', op, differ.below(30)); END IF;
     WHILE random() < 0.4 LOOP
-        -- Of another value: the planner notices that there is nothing before a time and after it.
+        -- The value is another one: the planner notices that there is nothing before a time and after it.
         value := format('(%s + interval ''%s ms'')', value, 1 + differ.below(1000000));
         made := made || ' AND ' || format(differ.beside(time_of, value, differ.pick(value, '''2026-01-01 00:30Z''::timestamptz')), 'a');
     END LOOP;
     RETURN made;
 END $$;
 
--- What a time is compared with: each kind of expression of the same value.
+-- A time is compared with each kind of expression of the same value.
 CREATE FUNCTION differ.expression(at timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     IF at IS NULL OR random() < 0.01 THEN RETURN 'NULL::timestamptz'; END IF;
@@ -160,7 +160,7 @@ BEGIN
                 ELSE format('(%s, %s) %s (%s, %%1$s.n)', a, differ.below(30), op, time_of) END;
         WHEN 16 THEN made := format('(%s %s %s AND %%1$s.n > 3 OR %%1$s.n = %s AND NOT %s %s)', time_of, op, a, differ.below(30),
             time_of, differ.list(known));
-        -- Of an id that is null, as of a row that an outer join has not found, the other part can be true.
+        -- The other part can be true of an id that is null, as of a row that an outer join has not found.
         WHEN 17 THEN made := format('(%s %s %s OR %%1$s.id IS NULL)', time_of, op, a);
         WHEN 18 THEN made := format('(%s %s %s OR coalesce(%%1$s.n, 7) %s %s)', time_of, op, a, differ.pick('<', '>', '='), differ.below(30));
         WHEN 20 THEN made := format('(%s %s %s OR %%1$s.id IS NOT NULL)', time_of, op, a);
@@ -173,7 +173,7 @@ BEGIN
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
 END $$;
 
--- Whether the time of an id can be told.
+-- Returns whether the time of an id can be told.
 CREATE FUNCTION differ.has_time(time_of text, id text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE 'SELECT ' || format(time_of, id);
@@ -278,7 +278,7 @@ BEGIN
         EXECUTE 'DELETE FROM made WHERE n > 20';
     END IF;
     EXECUTE format('INSERT INTO differ.%I SELECT * FROM made', name);
-    -- What says that there are no others: a UUID of no version passes.
+    -- These constraints say that there are no others: a UUID of no version passes.
     IF family = 'uuid' AND random() < 0.7 THEN
         EXECUTE format('DELETE FROM differ.%I WHERE uuid_version_of(id) <> 7', name);
         EXECUTE format('ALTER TABLE differ.%I ADD CHECK (uuid_version_of(id) = 7)', name);

@@ -1,4 +1,4 @@
-//! What the planner makes of conditions on the time of an id, and of generators.
+//! The planner rewrites conditions on the time of an id, and calls of generators.
 
 mod copied;
 mod differences;

@@ -1,4 +1,4 @@
-//! Where plans are made: fresh sessions, preloaded libraries, standbys, parallel workers, cached plans.
+//! Plans of fresh sessions, preloaded libraries, standbys, parallel workers, and cached plans.
 
 use mint_cluster::{Server, Session};
 
@@ -107,8 +107,8 @@ fn guessed(session: &mut Session, condition: &str) -> f64 {
     guess / rows as f64
 }
 
-/// The planner's guess of one-sided and two-sided ranges is within a factor of two, where the ids crowd at the end. Of UUIDs
-/// and ObjectIDs, of which the server takes the middle of a part of the histogram, that holds for spans that are longer; a
+/// The planner's guess of one-sided and two-sided ranges is within a factor of two, where the ids crowd at the end. The server
+/// takes the middle of a part of the histogram for UUIDs and ObjectIDs, so that theirs holds for spans that are longer; a
 /// shorter one uses the index all the same, and larger statistics bring its guess nearer.
 #[test]
 fn estimates_are_within_a_factor_of_two() {

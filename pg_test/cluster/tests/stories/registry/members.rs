@@ -149,7 +149,7 @@ fn a_release_under_load_repeats_nothing() {
         }
         all.extend(ids);
     }
-    // Ids of many at once are ahead of the clock, by which the next node begins. Those of one node ascend.
+    // Ids of many at once are ahead of the clock, by which the next node begins. Only ids of one node ascend.
     let mut of_nodes: BTreeMap<(usize, i64), Vec<i64>> = BTreeMap::new();
     for (session, ids) in all.iter().enumerate() {
         for &id in ids {

@@ -4,7 +4,7 @@ use mint_cluster::registry::members::first_id;
 use mint_cluster::{Refusal, Registry, Server, Session, or_skip};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long a statement runs that nothing ends.
+/// The time of a statement that nothing ends.
 const LONG: &str = "40 s";
 
 /// Returns one long statement that draws again and again, and logs what it got.

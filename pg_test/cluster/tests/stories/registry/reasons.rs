@@ -1,4 +1,4 @@
-//! What members and registries lack or do not permit: each error has its reason and its remedy, within a second or two.
+//! Errors of members and registries have their reason and their remedy, within a second or two.
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id, refused_for};
 use mint_cluster::{Registry, Server, or_skip};
@@ -12,7 +12,7 @@ const ANOTHER: [&str; 2] = [
     "SELECT snowflake_next('sonyflake')",
 ];
 
-/// What an administrator does to the registry, what the member says of it, and the remedy. All of it is undone.
+/// An administrator's change of the registry, the member's message and its hint, and the statement that undoes it.
 const OBSTACLES: [(&str, &str, &str, &str); 7] = [
     (
         "ALTER ROLE member NOLOGIN",

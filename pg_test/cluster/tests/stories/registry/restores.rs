@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 const NEXT: &str = "SELECT snowflake_next_id()";
 const WAITS: &str = "grants no new leases for another";
 
-/// What must be so after any change of a registry that had granted nodes before: two members keep them, a newcomer waits, and
-/// gets a node that is far away.
+/// Asserts for any change of a registry that had granted nodes before: two members keep them, a newcomer waits, and gets a
+/// node that is far away.
 #[track_caller]
 fn assert_continues(registry: &Registry, members: [&Server; 2], begun: Instant) {
     let nodes = members.map(|member| node(&mut member.connect("postgres")));
@@ -105,8 +105,8 @@ fn a_row_that_is_changed_by_hand_is_a_start() {
     }
 }
 
-/// What an administrator writes is a start, so that it hides no rows that are lost. What keeps a node out does so wherever the
-/// tables go, also to a database that is a registry already.
+/// Rows that an administrator writes count as a start, so that they hide no rows that are lost. A row that keeps a node out
+/// does so wherever the tables go, also to a database that is a registry already.
 #[test]
 fn nodes_that_are_kept_out_move_with_the_registry() {
     for is_used in [false, true] {

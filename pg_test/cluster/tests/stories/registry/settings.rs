@@ -55,7 +55,7 @@ fn shards_of_others_are_refused() {
     set(&mut session, "pg_mint.own_shards", "'all'");
     session.one::<i64>("SELECT snowflake_next_id(6)");
     refused(&mut session, &lease.to_string(), "from 0 to 4095");
-    // What a session has listed before is asked again.
+    // A shard that was on the session's list before is checked again.
     set(&mut session, "pg_mint.own_shards", "''");
     refused(&mut session, "5", LIST);
     // Without a registry, a shard is not checked.
@@ -72,7 +72,7 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     let mut session = member.connect("postgres");
     let id = member.until_minted(|| session.try_one(NEXT));
     let node = session.shard(id);
-    // By SET and RESET.
+    // A session sets its node by SET and RESET.
     session.run("SET pg_mint.node = 21");
     let id = session.one(NEXT);
     assert_eq!(session.shard(id), 21);
@@ -98,7 +98,7 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     session.run("ROLLBACK; RESET pg_mint.node");
     let id = session.one(NEXT);
     assert_eq!(session.shard(id), node);
-    // By reload, from `auto` to a number, which releases the lease. A number asks no registry.
+    // A reload sets it from `auto` to a number, which releases the lease. A number asks no registry.
     set(&mut session, "pg_mint.node", "25");
     assert_released(&registry);
     let id = session.one(NEXT);
@@ -110,7 +110,7 @@ fn the_node_of_a_session_is_a_number_below_the_middle_or_a_lease() {
     registry.server.start_again();
     registry.end_wait();
     set(&mut session, "pg_mint.node", "'auto'");
-    // By ALTER ROLE and ALTER DATABASE, for new sessions; the worker of that database leases on.
+    // ALTER ROLE and ALTER DATABASE set it for new sessions; the worker of that database leases on.
     session.run("CREATE ROLE app LOGIN; ALTER ROLE app SET pg_mint.node = 23");
     session.run("ALTER DATABASE postgres SET pg_mint.node = 24");
     for (user, node) in [("app", 23), ("postgres", 24)] {
@@ -178,7 +178,7 @@ fn a_default_with_an_unlisted_number_is_noticed() {
     session.assert_health("node is ok");
 }
 
-/// By each setting that leads there. The leases of the first one are released, and count no more.
+/// Each setting that names a registry leads to another one. The leases of the first one are released, and count no more.
 #[test]
 fn another_registry_grants_other_nodes() {
     let registry = or_skip!(Registry::start("another registry"));

@@ -1,5 +1,5 @@
-//! Registries that are frozen, half open, slow, or answer half. None of them holds up a member's shutdown, or gets more
-//! than one connection of it.
+//! Registries that are frozen, half open, slow, or answer half. They do not hold up a member's shutdown, or get more than
+//! one connection of it.
 
 use mint_cluster::registry::members::{LEASE, first_id};
 use mint_cluster::registry::proxy::{Passing, Proxy};
@@ -44,8 +44,8 @@ fn sessions(registry: &mut Session) -> i64 {
     registry.one("SELECT count(*) FROM pg_stat_activity WHERE usename = 'member'")
 }
 
-/// Asserts that members have at most `limit` sessions on the registry for a while. One that was canceled can end beside
-/// the next one.
+/// Asserts that members have at most `limit` sessions on the registry for a while. A canceled session can end beside the
+/// next one.
 #[track_caller]
 fn assert_few_sessions(registry: &Registry, limit: i64, during: Duration) {
     let mut session = registry.connect();

@@ -6,7 +6,7 @@ use mint_cluster::registry::gaps::Gaps;
 use mint_cluster::registry::survival::{Fault, survive};
 use mint_cluster::{Registry, Rng, count, or_skip, say};
 
-/// How many faults the short form takes, at random.
+/// The number of faults that the short form takes, at random.
 const SHORT: usize = 6;
 
 #[test]

@@ -7,18 +7,18 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-/// How long after the wait a member mints at the latest.
+/// The latest time after the wait at which a member mints.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// What a member did in the outage.
+/// A member's history in the outage.
 #[derive(Debug)]
 struct Outage {
-    /// What it minted until its lease ended, and when that was.
+    /// The ids that it minted until its lease ended, and when that was.
     ids: Vec<i64>,
     minted: Duration,
     refused: usize,
-    /// How many connections to the registry it has tried, and how many lines it has logged, less those of statements that
-    /// were refused.
+    /// The numbers of connections to the registry that it has tried, and of lines that it has logged, less those of statements
+    /// that were refused.
     connections: usize,
     lines: usize,
 }

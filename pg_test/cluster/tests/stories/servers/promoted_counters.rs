@@ -84,7 +84,7 @@ fn a_standby_that_lags_continues_above_all_that_it_has_received() {
     standby.promote();
     let next = next_of_users(&mut replica);
     assert_above(&next, &bound);
-    // What the standby has not received is not known to it, as the documents say.
+    // The standby repeats numbers whose WAL it has not received, as the documents say.
     let again = next.iter().filter(|(user, number)| *number <= &lost[user]);
     assert_eq!(
         again.count(),

@@ -7,7 +7,7 @@ const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
 const CEILING: &str = "SELECT last_value FROM mint.time_ceiling";
 const DRAW: &str = "SELECT ticket_next('photos') FROM generate_series(1, 30)";
 
-/// Starts a server whose sequences are published, and a server whose clock the test sets. None before 19, with a message.
+/// Starts a server whose sequences are published, and one whose clock the test sets. Before 19 it returns `None`, with a message.
 fn start(name: &str, conf: &str) -> Option<[Server; 2]> {
     let builder = Server::build_with_clock(name).conf("wal_retrieve_retry_interval = '100ms'");
     let publisher = Server::build("the publisher")
@@ -110,7 +110,7 @@ fn tickets_of_each_server_stay_and_segments_do_not() {
     });
     assert_eq!(sessions[1].one::<i64>(page), before);
     tickets.extend(sessions.iter_mut().map(draw));
-    // What replication sets it does not flush.
+    // Replication does not flush the values that it sets.
     sessions[1].run("CHECKPOINT");
     servers[1].crash();
     let mut session = servers[1].connect("postgres");

@@ -74,8 +74,8 @@ fn two_servers_mint_for_themselves() {
     assert_unique(&ids);
 }
 
-/// A search that lasts, and a wait for capacity, end when they are canceled. A search can succeed at
-/// once by chance (one of 500 does within the timeout): three of a statement do not.
+/// A search that lasts, and a wait for capacity, end when they are canceled. A search can succeed at once by chance (one of
+/// 500 does within the timeout): three of a statement do not.
 #[test]
 fn a_search_can_be_canceled() {
     let server = Server::build("long searches").alone().start();

@@ -116,7 +116,7 @@ fn more_ticket_servers_repeat_no_ticket() {
         draw_again(&servers);
         sleep(WHILE);
     }));
-    // What was taken before a crash is skipped, and nothing from before the change comes back.
+    // Numbers that were taken before a crash are skipped, and nothing from before the change comes back.
     for server in &servers {
         server.crash();
         all.push(server.column("SELECT draw()"));

@@ -72,7 +72,7 @@ fn evicts(story: &str, kind: MemoryKind, kilobytes: u32, conf: &str) {
     other.run(CREATE);
     other.run(ALL);
     draw(&mut other, 1, 10_000);
-    // What was caught left the session as it was.
+    // Errors that were caught left the session as it was.
     session.run("SET statement_timeout = '100ms'");
     let refusal = session
         .try_run("SELECT pg_sleep(20)")

@@ -189,7 +189,7 @@ fn a_ceiling_that_is_set_far_ahead_is_that_of_one_database() {
     }
 }
 
-/// What somebody has added to the file while the server runs is cut off, or the next start could not read it.
+/// Bytes that somebody has added to the file while the server runs are cut off, or the next start could not read it.
 #[test]
 fn a_file_that_is_too_long_is_cut() {
     let server = with_databases("a file that is too long");

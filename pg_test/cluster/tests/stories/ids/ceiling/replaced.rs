@@ -142,7 +142,7 @@ fn a_sequence_of_another_name_is_not_the_ceiling() {
     assert_ascending(&all);
 }
 
-/// Who waits for the sequence, attached or not, mints under the one that has its name then.
+/// A session that waits for the sequence, attached or not, mints under the one that has its name then.
 #[test]
 fn a_session_that_waits_for_a_renamed_sequence_looks_again() {
     let server = Server::build_with_clock("renamed meanwhile");
