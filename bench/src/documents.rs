@@ -18,7 +18,7 @@ pub fn refresh(results: &Path) {
     for name in DOCUMENTS {
         let place = repository.join(name);
         let before = read(&place);
-        let after = filled(&before, results);
+        let after = filled_document(&before, results);
         if after != before {
             std::fs::write(&place, after).expect("a document can be written");
             report::progress(&format!("new figures in {name}"));
@@ -27,7 +27,7 @@ pub fn refresh(results: &Path) {
 }
 
 /// Returns the document with new text between its marks.
-fn filled(document: &str, results: &Path) -> String {
+fn filled_document(document: &str, results: &Path) -> String {
     const BEGIN: &str = "<!-- bench ";
     const END: &str = "<!-- /bench -->";
     let mut parts = document.split(BEGIN);
@@ -78,7 +78,7 @@ fn figures(results: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DOCUMENTS, filled};
+    use super::{DOCUMENTS, filled_document};
     use crate::report::read;
     use std::fs;
     use std::path::Path;
@@ -105,7 +105,7 @@ mod tests {
         for name in DOCUMENTS {
             let document = read(&repository.join(name));
             assert!(
-                filled(&document, &results) == document,
+                filled_document(&document, &results) == document,
                 "{name} has other figures: make bench BENCH=documents"
             );
         }

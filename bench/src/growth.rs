@@ -83,7 +83,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     );
     table.chart("growth.svg", "Cost against what has accumulated");
     report.add(table);
-    issued(server, scale, report);
+    measure_issued(server, scale, report);
 }
 
 /// Calls once with each argument below `many`.
@@ -95,7 +95,7 @@ fn call_for_each(session: &mut Session, call: &str, many: u32) {
 }
 
 /// Measures the same call after more and more ids.
-fn issued(server: &Server, scale: Scale, report: &mut Report) {
+fn measure_issued(server: &Server, scale: Scale, report: &mut Report) {
     let mut issued = 0;
     let mut session = server.connect("postgres");
     let mut table = Table::new(

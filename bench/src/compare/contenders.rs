@@ -176,7 +176,7 @@ fn pgedge(name: &'static str, column: &'static str) -> Contender {
 
 /// Returns all contenders, pg_mint's first.
 #[rustfmt::skip]
-fn wanted() -> Vec<Contender> {
+fn all_contenders() -> Vec<Contender> {
     let of = Contender::of;
     let ours = Contender::ours;
     let roomy = format!("snowflake_next_id(1, {ROOMY})");
@@ -225,7 +225,7 @@ pub fn all(server: &Server) -> (Vec<Contender>, Vec<(&'static str, String)>) {
     let mut session = server.connect("postgres");
     let mut there = Vec::new();
     let mut missing = Vec::new();
-    for contender in wanted() {
+    for contender in all_contenders() {
         let tried = contender.set_up(&mut session).and_then(|()| {
             contender.create(&mut session, "compare_try")?;
             session

@@ -91,14 +91,14 @@ fn describe(
     for (name, reason) in missing {
         table.row(&[
             (*name).to_owned(),
-            why(&built, name).unwrap_or(reason).to_owned(),
+            reason_of(&built, name).unwrap_or(reason).to_owned(),
         ]);
     }
     report.add(table);
 }
 
 /// Returns why an extension was not built: `built` has lines of its name, whether it was built, and the reason.
-fn why<'a>(built: &'a str, contender: &str) -> Option<&'a str> {
+fn reason_of<'a>(built: &'a str, contender: &str) -> Option<&'a str> {
     built.lines().find_map(|line| {
         let mut cells = line.split('\t');
         let (name, state, reason) = (cells.next()?, cells.next()?, cells.next()?);

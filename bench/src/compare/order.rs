@@ -33,7 +33,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
             let counts = [
                 lower(server, contender, turns),
                 in_both(server, contender, rows),
-                twice(server, contender, rows),
+                count_twice(server, contender, rows),
             ];
             counted.insert(contender.name, counts);
         }
@@ -102,7 +102,7 @@ fn in_both(server: &Server, contender: &Contender, rows: u32) -> i64 {
     count
 }
 
-fn twice(server: &Server, contender: &Contender, rows: u32) -> i64 {
+fn count_twice(server: &Server, contender: &Contender, rows: u32) -> i64 {
     let mut session = server.connect("postgres");
     contender
         .create(&mut session, "compare_one")

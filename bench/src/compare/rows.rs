@@ -77,7 +77,7 @@ fn row(session: &mut Session, contender: &Contender, rows: u32, file: &str) -> V
         None => cells.extend([const { String::new() }; 3]),
         Some(condition) => {
             let query = format!("SELECT count(body) FROM bench_rows WHERE {condition}");
-            let taken = tables::timed(session, &query, 3);
+            let taken = tables::time_query(session, &query, 3);
             let found: i64 = session.one(&query);
             cells.extend([
                 number(taken.median),

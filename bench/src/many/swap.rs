@@ -39,21 +39,21 @@ impl Costs {
         };
         Self {
             clock: fast(|| {
-                each(|| {
+                time_each(|| {
                     black_box(SystemTime::now());
                 })
             }),
             alone: fast(|| {
                 let word = Word(AtomicU64::new(0));
-                each(|| raise(&word))
+                time_each(|| raise(&word))
             }),
             transfer: fast(transfer),
-            contended: fast(contended),
+            contended: fast(time_contended),
         }
     }
 }
 
-fn each(mut work: impl FnMut()) -> f64 {
+fn time_each(mut work: impl FnMut()) -> f64 {
     let began = Instant::now();
     (0..TIMES).for_each(|_| work());
     began.elapsed().as_nanos() as f64 / TIMES as f64
@@ -89,7 +89,7 @@ fn transfer() -> f64 {
     two_at_once(turns) / TURNS as f64 / 2.0
 }
 
-fn contended() -> f64 {
+fn time_contended() -> f64 {
     two_at_once(|word, _| (0..TIMES).for_each(|_| raise(word))) / (2 * TIMES) as f64
 }
 

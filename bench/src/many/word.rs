@@ -159,7 +159,7 @@ impl Model {
     }
 
     /// Returns the million ids per second of so many cores with a form, whose own work for an id is `private`.
-    fn at(&self, cores: usize, word: Word, private: f64, turn: Turn) -> f64 {
+    fn rate_of(&self, cores: usize, word: Word, private: f64, turn: Turn) -> f64 {
         let clock = if word == Word::Plain { 0.0 } else { self.clock };
         let times = Times {
             private,
@@ -178,7 +178,7 @@ impl Model {
     /// Returns the same for sessions, which share the cores of the machine that was measured.
     fn of_sessions(&self, place: usize, sessions: usize, turn: Turn) -> f64 {
         let cores = sessions.min(self.cores);
-        self.at(cores, FORMS[place].1, self.private[place], turn)
+        self.rate_of(cores, FORMS[place].1, self.private[place], turn)
     }
 }
 
@@ -237,7 +237,7 @@ fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
 /// Returns the curves of the model.
 fn curves(model: &Model) -> Vec<Line> {
     let line = |name: &str, word, private, turn| {
-        let at = |&cores: &usize| (cores as f64, model.at(cores, word, private, turn));
+        let at = |&cores: &usize| (cores as f64, model.rate_of(cores, word, private, turn));
         Line::new(name, CORES.iter().map(at).collect())
     };
     let mut lines: Vec<Line> = (FORMS.iter().zip(model.private))
@@ -321,7 +321,7 @@ fn advice(model: &Model) -> String {
         .to_owned();
     let ids_alone = ("nothing but ids", model.private[0]);
     for (name, private) in std::iter::once(ids_alone).chain(WORK) {
-        let at = |cores, word| model.at(cores, word, private, Turn::Fair);
+        let at = |cores, word| model.rate_of(cores, word, private, Turn::Fair);
         let is_enough = |cores, word| at(cores, word) >= 0.8 * at(cores, Word::Apart);
         let enough = (1..=128).take_while(|&cores| is_enough(cores, Word::Lane(1)));
         let enough = enough.last().unwrap_or(1);

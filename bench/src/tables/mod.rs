@@ -287,21 +287,21 @@ fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut T
         ));
         let query = format!("SELECT count(body) FROM bench_rows WHERE {column} >= '{bound}'");
         let found = session.one::<i64>(&query);
-        let taken = timed(session, &query, scale.pick(11, 5));
+        let taken = time_query(session, &query, scale.pick(11, 5));
         scans.row(&[
             key.name.to_owned(),
             by.to_owned(),
             found.to_string(),
             number(taken.median),
             number(taken.noise()),
-            touched(session, &query).to_string(),
+            touched_buffers(session, &query).to_string(),
             size,
         ]);
     }
 }
 
 /// Returns the milliseconds of a query that counts.
-pub fn timed(session: &mut Session, query: &str, rounds: u32) -> Spread {
+pub fn time_query(session: &mut Session, query: &str, rounds: u32) -> Spread {
     let taken: Vec<f64> = (0..rounds)
         .map(|_| {
             let began = Instant::now();
@@ -313,7 +313,7 @@ pub fn timed(session: &mut Session, query: &str, rounds: u32) -> Spread {
 }
 
 /// Returns the number of buffers that a query touches.
-fn touched(session: &mut Session, query: &str) -> i64 {
+fn touched_buffers(session: &mut Session, query: &str) -> i64 {
     let plan = session.column::<String>(&format!(
         "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {query}"
     ));

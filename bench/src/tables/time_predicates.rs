@@ -110,7 +110,7 @@ fn fill(session: &mut Session, rows: usize) {
 }
 
 /// Returns a session of a server that has read nothing yet, and whether the operating system has not either.
-fn cold(server: &Server, form: &Form) -> (Session, bool) {
+fn cold_session(server: &Server, form: &Form) -> (Session, bool) {
     server.stop_fast();
     let _ = Command::new("sync").status();
     let emptied = std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok();
@@ -154,7 +154,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         report::progress(&format!("  cold caches, round {}", round + 1));
         for (form, times) in FORMS.iter().zip(&mut times_cold) {
             if form.derives {
-                let (mut session, is_empty) = cold(server, form);
+                let (mut session, is_empty) = cold_session(server, form);
                 emptied &= is_empty;
                 times.push(form.time(&mut session));
             }

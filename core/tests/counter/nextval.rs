@@ -19,7 +19,7 @@ impl Page {
         self.last += increment * cache;
     }
 
-    fn found(self, relogged: bool) -> SequenceData {
+    fn sequence(self, relogged: bool) -> SequenceData {
         SequenceData {
             state: SequenceState {
                 last: self.last,
@@ -55,7 +55,7 @@ proptest! {
         for &checkpoint in &calls {
             page.nextval(increment, cache, checkpoint && is_relogged);
         }
-        let found = page.found(is_relogged);
+        let found = page.sequence(is_relogged);
         let is_told = rules(increment).is_of_nextval(cache.unsigned_abs(), LEFT, found, 20_000);
         prop_assert_eq!(is_told, page.log_count > 0);
     }
@@ -63,7 +63,7 @@ proptest! {
     /// To any value, and in either form.
     #[test]
     fn setval_is_told(to: i64, called: bool, relogged: bool) {
-        let mut found = Page { last: to, log_count: 0 }.found(relogged);
+        let mut found = Page { last: to, log_count: 0 }.sequence(relogged);
         found.state.called = called;
         prop_assert!(!rules(1).is_of_nextval(1, LEFT, found, 20_000));
         // Also back to the value it had.
@@ -78,7 +78,7 @@ proptest! {
         for _ in 0..calls {
             page.nextval(1, 1, false);
         }
-        let is_mistaken = rules(1).is_of_nextval(1, LEFT, page.found(false), 20_000);
+        let is_mistaken = rules(1).is_of_nextval(1, LEFT, page.sequence(false), 20_000);
         let moved = page.last - LEFT;
         let could_be = by % 33 == 0 && (1..=20_000).contains(&moved) && page.log_count > 0;
         prop_assert_eq!(is_mistaken, could_be);

@@ -32,7 +32,7 @@ fn ids(count: usize) -> impl Iterator<Item = i64> {
 }
 
 /// The characters that are read as this one: O as 0, I and L as 1, and the other case.
-fn same(a: u8, b: u8) -> bool {
+fn are_same(a: u8, b: u8) -> bool {
     check::value(a).is_some() && check::value(a) == check::value(b)
 }
 
@@ -63,7 +63,7 @@ fn any_single_wrong_character_is_an_error() {
         let text = write(id);
         for place in 0..text.len() {
             // A hyphen is no character: see below.
-            for wrong in (0..=255).filter(|&byte| byte != b'-' && !same(byte, text[place])) {
+            for wrong in (0..=255).filter(|&byte| byte != b'-' && !are_same(byte, text[place])) {
                 let mut typed = text.clone();
                 typed[place] = wrong;
                 assert_refused(id, &typed);
@@ -95,7 +95,7 @@ fn any_slip_in_a_uuid_is_an_error() {
         let text = encoding().encode_wide(id, &mut room).to_vec();
         assert_eq!(encoding().decode_wide(&text), Ok(id));
         for place in 0..text.len() {
-            for wrong in (0..=255).filter(|&byte| !same(byte, text[place])) {
+            for wrong in (0..=255).filter(|&byte| !are_same(byte, text[place])) {
                 let mut typed = text.clone();
                 typed[place] = wrong;
                 assert!(encoding().decode_wide(&typed).is_err(), "{id}");

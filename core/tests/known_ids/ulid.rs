@@ -20,7 +20,7 @@ fn timestamp(text: &str) -> Micros {
 }
 
 /// Text, UUID and time of a row are one ULID.
-fn known(kind: &str) {
+fn check_known(kind: &str) {
     let row = row("ulid", kind, "");
     let shown = row["input"]["ulid"].as_str().unwrap();
     let read = id(shown).unwrap();
@@ -39,22 +39,22 @@ fn known(kind: &str) {
 
 #[test]
 fn the_specifications_example() {
-    known("decode");
+    check_known("decode");
 }
 
 #[test]
 fn the_largest_ulid() {
-    known("largest");
+    check_known("largest");
 }
 
 #[test]
 fn pgx_ulids_example() {
-    known("pgx_ulid");
+    check_known("pgx_ulid");
 }
 
 #[test]
 fn oklogs_example() {
-    known("oklog");
+    check_known("oklog");
 }
 
 /// Any ULID above `7ZZ...` is refused, as the specification demands.

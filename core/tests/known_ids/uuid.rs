@@ -48,7 +48,7 @@ fn v1_or_v6(kind: &str, version: u8) {
     assert_eq!(other, Some(there));
 }
 
-fn named(kind: &str, mark: &str, build: fn(&Uuid, &[u8]) -> Uuid) {
+fn check_named(kind: &str, mark: &str, build: fn(&Uuid, &[u8]) -> Uuid) {
     let row = row("uuid", kind, mark);
     let namespace = version::namespace(row["input"]["ns"].as_str().unwrap().as_bytes()).unwrap();
     let name = row["input"]["name"].as_str().unwrap();
@@ -206,9 +206,9 @@ fn an_object_id_travels_in_bson() {
 vectors! {
     rfc_9562_version_1: v1_or_v6("v1-compose", 1);
     rfc_9562_version_6: v1_or_v6("v6-compose", 6);
-    rfc_9562_version_3: named("v3", "www.example.com", version::v3);
-    rfc_9562_version_5: named("v5", "www.example.com", version::v5);
-    version_5_of_another_name: named("v5", "www.widgets.com", version::v5);
+    rfc_9562_version_3: check_named("v3", "www.example.com", version::v3);
+    rfc_9562_version_5: check_named("v5", "www.example.com", version::v5);
+    version_5_of_another_name: check_named("v5", "www.widgets.com", version::v5);
     a_virtual_machines_version_1_decodes: v1_decodes("005056219395");
     mysqls_version_1_of_1617_decodes: v1_decodes("6ccd780c");
     mysql_stores_as_written: mysql_stores("6ccd780c");

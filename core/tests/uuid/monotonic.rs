@@ -29,7 +29,7 @@ fn assert_ascending<T: Ord + Debug>(ids: &[T]) {
 }
 
 /// The ids of a scripted clock, each reading `each` times.
-fn minted<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
+fn minted_ids<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
     let readings = CLOCK.iter().flat_map(|&now| [now].repeat(each));
     readings.map(mint).collect()
 }
@@ -37,13 +37,13 @@ fn minted<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
 #[test]
 fn version_6_ascends_whatever_the_clock_does() {
     let lanes = UuidLanes::new(SEED);
-    assert_ascending(&minted(1_000, |now| lanes.v6(now, None)));
+    assert_ascending(&minted_ids(1_000, |now| lanes.v6(now, None)));
 }
 
 #[test]
 fn version_1_ascends_as_version_6_and_shares_its_ticks() {
     let lanes = UuidLanes::new(SEED);
-    let ids = minted(1_000, |now| [lanes.v1(now, None), lanes.v6(now, None)]);
+    let ids = minted_ids(1_000, |now| [lanes.v1(now, None), lanes.v6(now, None)]);
     let sorted: Vec<Uuid> = (ids.iter())
         .flat_map(|[one, six]| [version::v1_to_v6(one).unwrap(), *six])
         .collect();
@@ -54,7 +54,7 @@ fn version_1_ascends_as_version_6_and_shares_its_ticks() {
 fn version_7_ascends_whatever_the_clock_and_the_random_bits_do() {
     let lanes = UuidLanes::new(SEED);
     let random = std::cell::Cell::new(u64::MAX);
-    assert_ascending(&minted(10_000, |now| {
+    assert_ascending(&minted_ids(10_000, |now| {
         random.set(random.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
         lanes.v7(now, random.get())
     }));
@@ -63,7 +63,7 @@ fn version_7_ascends_whatever_the_clock_and_the_random_bits_do() {
 #[test]
 fn object_ids_ascend_whatever_the_clock_does() {
     let lane = ObjectIdLane::new(SEED);
-    assert_ascending(&minted(1_000, |now| lane.objectid(now).unwrap()));
+    assert_ascending(&minted_ids(1_000, |now| lane.objectid(now).unwrap()));
 }
 
 #[test]

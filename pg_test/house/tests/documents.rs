@@ -24,7 +24,7 @@ fn documents() -> Vec<Document> {
 }
 
 /// Returns a path as readers know it.
-fn shown(path: &Path) -> String {
+fn shown_path(path: &Path) -> String {
     let inside = path.strip_prefix(repository());
     inside.unwrap_or(path).display().to_string()
 }
@@ -53,7 +53,7 @@ fn links_and_anchors_lead_somewhere() {
                 "" => document.path.clone(),
                 file => document.path.with_file_name(file),
             };
-            let place = format!("{} links to {}", shown(&document.path), link.target);
+            let place = format!("{} links to {}", shown_path(&document.path), link.target);
             let Ok(path) = path.canonicalize() else {
                 broken.push(place);
                 continue;
@@ -79,7 +79,7 @@ fn headings_of_a_page_differ() {
         // The changelog has the same parts in each version, and the reference a heading for each form of a function.
         let is_log = document.path.ends_with("CHANGELOG.md");
         let heading = repeated.find(|heading| !is_log && !heading.ends_with('`'));
-        assert_eq!(heading, None, "{}", shown(&document.path));
+        assert_eq!(heading, None, "{}", shown_path(&document.path));
     }
 }
 
@@ -90,7 +90,7 @@ fn pictures_are_used_and_described() {
     for document in documents() {
         for link in document.links().iter().filter(|link| link.is_picture) {
             let path = document.path.with_file_name(&link.target);
-            let place = format!("{}: picture {}", shown(&document.path), link.target);
+            let place = format!("{}: picture {}", shown_path(&document.path), link.target);
             // The bench describes a picture by its title, below which the figures are.
             let is_of_bench = document.path.ends_with("bench/results/README.md");
             assert!(
@@ -103,14 +103,14 @@ fn pictures_are_used_and_described() {
     }
     for picture in files(&repository.join("docs"), "svg") {
         let text = std::fs::read_to_string(&picture).expect("a picture");
-        let name = shown(&picture);
+        let name = shown_path(&picture);
         assert!(used.contains(&picture), "{name} is in no document");
         assert!(text.contains("viewBox="), "{name} does not scale");
         assert!(text.trim_end().ends_with("</svg>"), "{name} is not whole");
     }
     for picture in &used {
         let text = std::fs::read_to_string(picture).expect("a picture");
-        let name = shown(picture);
+        let name = shown_path(picture);
         assert!(
             text.contains("prefers-color-scheme"),
             "{name} is always light"
@@ -149,10 +149,10 @@ fn every_page_is_in_the_index_and_reachable_from_the_readme() {
     let index = repository.join("docs/SUMMARY.md");
     let listed = targets(find(&index).expect("docs/SUMMARY.md"));
     for path in files(&repository.join("docs"), "md") {
-        assert!(reached.contains(&path), "no way to {}", shown(&path));
+        assert!(reached.contains(&path), "no way to {}", shown_path(&path));
         let is_of_contributors = path.starts_with(repository.join("docs/contributing"));
         let is_listed = listed.contains(&path) != is_of_contributors || path == index;
-        assert!(is_listed, "docs/SUMMARY.md, {}", shown(&path));
+        assert!(is_listed, "docs/SUMMARY.md, {}", shown_path(&path));
     }
 }
 
@@ -169,7 +169,7 @@ fn pages_have_at_most_their_words() {
     let mut pages = files(&repository().join("docs"), "md");
     pages.retain(|path| !path.starts_with(repository().join("docs/contributing")));
     pages.push(repository().join("README.md"));
-    let count = |path: &PathBuf| (shown(path), read(path).split_whitespace().count());
+    let count = |path: &PathBuf| (shown_path(path), read(path).split_whitespace().count());
     let counted: BTreeMap<String, usize> = pages.iter().map(count).collect();
     for (page, words) in &counted {
         let most = budgets.get(page.as_str()).copied().unwrap_or(0);
@@ -211,7 +211,7 @@ fn paths_in_documents_exist() {
             let stands_for_several = path.contains(['*', '…']) || path.contains("pg_mint--");
             count += 1;
             if !stands_for_several && !repository().join(path).exists() {
-                gone.push(format!("{} names {path}", shown(&document.path)));
+                gone.push(format!("{} names {path}", shown_path(&document.path)));
             }
         }
     }

@@ -38,7 +38,7 @@ impl History {
 
     fn drop_lease(&mut self, member: usize) {
         self.members[member].lease = None;
-        self.members[member].number = self.fresh();
+        self.members[member].number = self.new_number();
     }
 
     fn request(&mut self, index: usize) {

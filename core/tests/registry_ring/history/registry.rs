@@ -101,7 +101,7 @@ impl Registry {
         self.damage(rules, without, wall);
         let jumps = self.state.rings[&WIDTH].jumps;
         let rested = match demand {
-            RingDemand::Grant(_) => self.rested(rules, without, wall),
+            RingDemand::Grant(_) => self.take_rested(rules, without, wall),
             _ => BTreeMap::new(),
         };
         let before = self.state.digest;
@@ -121,13 +121,13 @@ impl Registry {
         if matches!(demand, RingDemand::Grant(_)) && change != 0 {
             self.jumps += u32::from(jumps);
             self.grants += 1;
-            self.leased = self.leased.max(self.lasting(wall));
+            self.leased = self.leased.max(self.count_lasting(wall));
         }
         answer
     }
 
     /// Returns how many leases last.
-    pub fn lasting(&self, wall: Micros) -> u64 {
+    pub fn count_lasting(&self, wall: Micros) -> u64 {
         let rows = self.state.rows.values();
         let lasts = |lease: &&RingLease| lease.until > wall && lease.until < Micros::MAX;
         rows.filter(lasts).count() as u64
@@ -152,7 +152,7 @@ impl Registry {
     }
 
     /// Takes out the rows of nodes that rest.
-    fn rested(
+    fn take_rested(
         &mut self,
         rules: &RingRules,
         without: Without,

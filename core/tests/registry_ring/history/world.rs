@@ -70,7 +70,7 @@ impl History {
         let registry = &mut self.registries[0];
         let now = self.now + registry.ahead;
         (registry.grants, registry.jumps) = (0, 0);
-        registry.leased = registry.lasting(now - 10 * SECOND);
+        registry.leased = registry.count_lasting(now - 10 * SECOND);
         let at = registry.state.rings[&WIDTH];
         self.copy = Some(Copied {
             registry: Registry {
@@ -123,7 +123,7 @@ impl History {
             && new.iter().all(|new| new.jumps <= jumps)
     }
 
-    pub fn fresh(&mut self) -> i64 {
+    pub fn new_number(&mut self) -> i64 {
         self.numbers += 1;
         self.numbers
     }

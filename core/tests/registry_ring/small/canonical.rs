@@ -7,7 +7,7 @@ use crate::small::{CLAIMS, NODES, Small, Without};
 
 impl World {
     pub fn canonical(mut self, small: &Small) -> Self {
-        let low = i16::try_from(small.low()).unwrap();
+        let low = i16::try_from(small.earliest_clock()).unwrap();
         self.forget_leases(small, low);
         self.forget_times(small, low);
         self.forget_numbers();

@@ -130,7 +130,7 @@ impl Held {
     }
 
     /// Returns an answer, and the demand that it answers.
-    pub fn answered(self) -> (RingDemand, Result<RingLease, Refusal>) {
+    pub fn demand_and_answer(self) -> (RingDemand, Result<RingLease, Refusal>) {
         match self {
             Self::Granted { node, lease } => (
                 RingDemand::Grant(lease.number.into()),

@@ -168,7 +168,7 @@ impl Small {
     }
 
     /// The earliest time that any clock can show.
-    pub fn low(&self) -> i64 {
+    pub fn earliest_clock(&self) -> i64 {
         *self.clocks.iter().min().unwrap()
     }
 

@@ -57,7 +57,7 @@ impl World {
             RingDemand::Renewal(world.lease(member))
         } else {
             let number = if mine.asks == 0 {
-                world.fresh()
+                world.new_number()
             } else {
                 mine.asks
             };
@@ -149,7 +149,7 @@ impl World {
         world.held = None;
         steps.push((small.says(format_args!("the late message is lost")), world));
         let Some((demand, sent)) = held.demand() else {
-            let (demand, answer) = held.answered();
+            let (demand, answer) = held.demand_and_answer();
             steps.push((
                 small.says(format_args!("the late answer arrives")),
                 world.hear(demand, &answer),

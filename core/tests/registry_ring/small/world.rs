@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Returns a number that is new.
-    pub fn fresh(&self) -> u8 {
+    pub fn new_number(&self) -> u8 {
         (1..DEAD).find(|number| !self.is_known(*number)).unwrap()
     }
 

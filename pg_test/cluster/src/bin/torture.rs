@@ -233,7 +233,7 @@ impl Run {
                 if self.is_over() {
                     return;
                 }
-                if !torture.can(fault) {
+                if !torture.is_possible(fault) {
                     continue;
                 }
                 torture.survive(fault);

@@ -78,9 +78,9 @@ impl Torture {
         })
     }
 
-    /// Returns what can happen to the cluster as it is now.
+    /// Returns whether a fault is possible in the cluster as it is now.
     #[must_use]
-    pub fn can(&self, fault: Fault) -> bool {
+    pub fn is_possible(&self, fault: Fault) -> bool {
         let workers = self.cluster.count() - 1;
         match fault {
             Fault::WorkerRemoved => workers > FEWEST,
@@ -148,7 +148,7 @@ impl Torture {
         self.seen.extend(answers.ids);
         assert_unique(&self.seen);
         self.settle();
-        let stored = self.stored();
+        let stored = self.stored_ids();
         assert_unique([&stored]);
         self.ids = self.ids.max(stored.len());
     }
@@ -164,7 +164,7 @@ impl Torture {
     }
 
     /// Returns the ids of all rows, of all tables.
-    fn stored(&self) -> Vec<i64> {
+    fn stored_ids(&self) -> Vec<i64> {
         let mut session = self.cluster.session(0);
         TABLES
             .iter()

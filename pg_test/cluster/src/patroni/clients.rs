@@ -63,13 +63,13 @@ impl<'a> Clients<'a> {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Answers> {
+    fn lock(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the answers since the last call.
     pub fn take(&self) -> Answers {
-        std::mem::take(&mut *self.locked())
+        std::mem::take(&mut *self.lock())
     }
 
     /// Runs a story while the clients mint.
@@ -136,7 +136,7 @@ impl<'a> Clients<'a> {
             work.seen.store(answered, Ordering::Relaxed);
             match answer {
                 Ok((node, ids)) => {
-                    self.locked().answers.push(Answer {
+                    self.lock().answers.push(Answer {
                         node,
                         asked,
                         answered,
@@ -150,7 +150,7 @@ impl<'a> Clients<'a> {
                     attempt += 1;
                     // Every client gets these errors until there is a primary, so they have no line.
                     if !refusal.is_loss() && refusal.code != "25006" {
-                        let mut answers = self.locked();
+                        let mut answers = self.lock();
                         let entry = answers.refusals.entry(refusal.code.clone()).or_default();
                         *entry = (entry.0 + 1, refusal.to_string());
                     }

@@ -165,7 +165,7 @@ impl Cluster {
     }
 
     /// Returns the other two nodes.
-    pub fn others(&self, than: usize) -> impl Iterator<Item = &Node> {
+    pub fn other_nodes(&self, than: usize) -> impl Iterator<Item = &Node> {
         let all = self.nodes.iter().enumerate();
         all.filter(move |&(place, _)| place != than)
             .map(|(_, node)| node)

@@ -162,7 +162,7 @@ fn lag_with_the_clock_back(cluster: &Cluster, terms: &Terms, primary: usize) {
     next.set_clock(BEHIND);
     node.cut_power();
     for other in cluster
-        .others(primary)
+        .other_nodes(primary)
         .filter(|other| other.number != next.number)
     {
         other.cut_power();
@@ -171,7 +171,7 @@ fn lag_with_the_clock_back(cluster: &Cluster, terms: &Terms, primary: usize) {
     // The clock comes near the last ids that this server knows of, and it mints.
     sleep(Duration::from_secs(12));
     next.set_clock("+0");
-    for other in cluster.others(WITH_CLOCK) {
+    for other in cluster.other_nodes(WITH_CLOCK) {
         other.start(&cluster.network);
     }
 }
@@ -232,7 +232,7 @@ impl Survival<'_> {
         // The other one leaves for a while, and Patroni takes the one that is there.
         for other in self
             .cluster
-            .others(primary)
+            .other_nodes(primary)
             .filter(|other| other.name != *name)
         {
             other.cut_power();

@@ -81,7 +81,7 @@ impl Network {
 
     /// Returns a command that runs a program on a machine.
     #[must_use]
-    pub fn on(&self, machine: u8) -> Command {
+    pub fn command_on(&self, machine: u8) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace(machine)]);
         command

@@ -165,7 +165,7 @@ watchdog:
         };
         // Unlike runuser, setpriv leaves no process of its own, which would stop with Patroni and stay so.
         let child = network
-            .on(self.number)
+            .command_on(self.number)
             .args([
                 "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "env",
             ])

@@ -39,7 +39,7 @@ impl Terms {
         self.began.elapsed().as_millis() as u64
     }
 
-    fn locked(&self) -> MutexGuard<'_, (Vec<Term>, bool)> {
+    fn lock(&self) -> MutexGuard<'_, (Vec<Term>, bool)> {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,7 +57,7 @@ impl Terms {
     /// Notes who has the key, as read between two times. A term lasts until the key is found in other hands: while etcd does
     /// not answer, nobody else can get it.
     fn note(&self, leader: Option<String>, asked: u64, answered: u64) {
-        let (terms, is_held) = &mut *self.locked();
+        let (terms, is_held) = &mut *self.lock();
         if let Some(last) = terms.last_mut().filter(|_| *is_held) {
             last.until = answered;
             if leader.as_ref() == Some(&last.node) {
@@ -74,7 +74,7 @@ impl Terms {
 
     /// Waits until the key was read after a time.
     pub fn wait_until_read(&self, time: u64) {
-        while self.locked().0.last().is_none_or(|last| last.until <= time) {
+        while self.lock().0.last().is_none_or(|last| last.until <= time) {
             std::thread::sleep(INTERVAL);
         }
     }
@@ -82,7 +82,7 @@ impl Terms {
     /// Returns whether the node had the leader key from the one time to the other.
     #[must_use]
     pub fn has_held(&self, node: &str, from: u64, until: u64) -> bool {
-        let (terms, _) = &*self.locked();
+        let (terms, _) = &*self.lock();
         let covers = |term: &&Term| term.node == node && term.from <= from && until <= term.until;
         terms.iter().rev().any(|term| covers(&term))
     }
@@ -90,7 +90,7 @@ impl Terms {
     /// Returns how long before a time the node had the key last.
     #[must_use]
     pub fn since_held(&self, node: &str, at: u64) -> Option<Duration> {
-        let (terms, _) = &*self.locked();
+        let (terms, _) = &*self.lock();
         let earlier = |term: &&Term| term.node == node && term.from <= at;
         let last = terms.iter().rev().find(earlier)?;
         Some(Duration::from_millis(at.saturating_sub(last.until)))
@@ -99,7 +99,7 @@ impl Terms {
     /// Returns who has the key, if that is known.
     #[must_use]
     pub fn holder(&self) -> Option<String> {
-        let (terms, is_held) = &*self.locked();
+        let (terms, is_held) = &*self.lock();
         let last = terms.last().filter(|_| *is_held)?;
         Some(last.node.clone())
     }

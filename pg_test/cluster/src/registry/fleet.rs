@@ -125,7 +125,7 @@ impl Fleet {
     }
 
     /// Returns how many members have a lease that the registry has granted or renewed since `then`, by its own clock.
-    pub(super) fn renewed(&self, admin: &mut Session, then: &str) -> usize {
+    pub(super) fn count_renewed(&self, admin: &mut Session, then: &str) -> usize {
         let renewed: i64 = admin.one(&format!(
             "SELECT count(DISTINCT holder) FROM mint.registry_leases
              WHERE place = mint.registry_place() AND lease_until >= '{then}'::timestamptz + interval '{} s'",
@@ -139,7 +139,7 @@ impl Fleet {
         let mut admin = self.registry.connect();
         let then = now(&mut admin);
         self.registry.server.until("all members renew", || {
-            self.renewed(&mut admin, &then) == self.members.len()
+            self.count_renewed(&mut admin, &then) == self.members.len()
         });
     }
 }

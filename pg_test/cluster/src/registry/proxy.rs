@@ -125,23 +125,23 @@ impl Proxy {
 
     /// Changes what passes from now on.
     pub fn let_pass(&self, passing: Passing) {
-        *locked(&self.shared.passing) = passing;
+        *lock(&self.shared.passing) = passing;
     }
 
     /// Spoils the next answer to a request for a lease, and no other.
     pub fn spoil(&self, spoiling: Spoiling) {
-        *locked(&self.shared.spoiling) = Some(spoiling);
+        *lock(&self.shared.spoiling) = Some(spoiling);
     }
 
     /// Returns whether no answer is to be spoiled any more.
     #[must_use]
     pub fn has_spoiled(&self) -> bool {
-        locked(&self.shared.spoiling).is_none()
+        lock(&self.shared.spoiling).is_none()
     }
 
     /// Returns how many connections it has accepted.
     #[must_use]
-    pub fn accepted(&self) -> usize {
+    pub fn count_accepted(&self) -> usize {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
@@ -155,20 +155,20 @@ impl Proxy {
 
     /// Closes all connections.
     pub fn cut(&self) {
-        locked(&self.shared.connections).drain(..).for_each(close);
+        lock(&self.shared.connections).drain(..).for_each(close);
     }
 
     /// Lets nothing pass any more on the connections that there are, and tells neither end, as a firewall does with idle
     /// ones. New ones are not affected.
     pub fn silence(&self) {
-        for connection in locked(&self.shared.connections).iter() {
+        for connection in lock(&self.shared.connections).iter() {
             connection.state.is_silent.store(true, Ordering::Relaxed);
         }
     }
 
     /// Closes the connections on which nothing passes, as both ends do when they find out.
     pub fn cut_silent(&self) {
-        let mut connections = locked(&self.shared.connections);
+        let mut connections = lock(&self.shared.connections);
         let all = connections.drain(..);
         let (silent, others): (Vec<_>, Vec<_>) =
             all.partition(|connection| connection.state.is_silent.load(Ordering::Relaxed));
@@ -201,7 +201,7 @@ impl Shared {
         }
         server.set_read_timeout(Some(INTERVAL)).expect("a timeout");
         let state = Arc::new(State::default());
-        locked(&self.connections).push(Connection {
+        lock(&self.connections).push(Connection {
             client: client.try_clone().expect("a copy of a socket"),
             server: server.try_clone().expect("a copy of a socket"),
             state: Arc::clone(&state),
@@ -225,7 +225,7 @@ impl Shared {
         let mut is_lost = false;
         let mut held: Vec<u8> = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
-            let passing = *locked(&self.passing);
+            let passing = *lock(&self.passing);
             if passing == Passing::Nothing || state.is_silent.load(Ordering::Relaxed) {
                 sleep(INTERVAL);
                 continue;
@@ -286,7 +286,7 @@ impl Shared {
     /// Returns what becomes of an answer that has begun to arrive.
     fn spoiling_of(&self, state: &State) -> Option<Spoiling> {
         let is_due = state.asks.swap(false, Ordering::Relaxed);
-        is_due.then(|| locked(&self.spoiling).take()).flatten()
+        is_due.then(|| lock(&self.spoiling).take()).flatten()
     }
 }
 
@@ -325,6 +325,6 @@ impl Close for UnixStream {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

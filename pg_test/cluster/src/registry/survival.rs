@@ -66,7 +66,7 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients) -> Duration {
     let then = now(&mut admin);
     loop {
         let late = fleet.find_silent(clients, since);
-        let renewed = fleet.renewed(&mut admin, &then);
+        let renewed = fleet.count_renewed(&mut admin, &then);
         if late.is_none() && renewed == fleet.members.len() {
             return fleet.silence(clients);
         }

@@ -149,7 +149,7 @@ impl Server {
             .arg(self.path().join("log"))
             .args(["-w", "-t", "60", "-s", "start"]);
         if let Some(limit) = self.limit {
-            pg_ctl = limit.around(&pg_ctl, &self.data());
+            pg_ctl = limit.wrap(&pg_ctl, &self.data());
         }
         let started = pg_ctl.output().expect("pg_ctl runs");
         started.status.success()

@@ -71,12 +71,12 @@ impl Server {
         made
     }
 
-    fn archived(&self) -> PathBuf {
+    fn archive_folder(&self) -> PathBuf {
         self.path().join("archive")
     }
 
     pub(crate) fn archive(&self) {
-        let place = self.archived();
+        let place = self.archive_folder();
         std::fs::create_dir(&place).expect("an archive");
         installation::give_to_server(&place);
         self.configure(&format!(
@@ -112,7 +112,7 @@ impl Server {
         restored.configure(&format!(
             "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
              {target}\nrecovery_target_action = promote",
-            self.archived().display()
+            self.archive_folder().display()
         ));
         let signal = restored.data().join("recovery.signal");
         std::fs::write(&signal, "").expect("recovery.signal");

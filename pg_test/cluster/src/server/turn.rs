@@ -64,13 +64,13 @@ impl Turn {
         if stories.has(&story) {
             return None;
         }
-        *stories.waiting(alone, first) += 1;
+        *stories.count_waiting(alone, first) += 1;
         while !stories.may_start(alone, first) {
             stories = CHANGED
                 .wait(stories)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        *stories.waiting(alone, first) -= 1;
+        *stories.count_waiting(alone, first) -= 1;
         stories.last_shared = !alone;
         stories.alone = alone;
         let began = Instant::now();
@@ -123,7 +123,7 @@ impl Stories {
     }
 
     /// Returns the number of stories that wait, of this kind.
-    fn waiting(&mut self, alone: bool, first: bool) -> &mut usize {
+    fn count_waiting(&mut self, alone: bool, first: bool) -> &mut usize {
         match (first, alone) {
             (true, _) => &mut self.waiting_to_be_first,
             (false, true) => &mut self.waiting_to_be_alone,

@@ -20,7 +20,7 @@ const TABLES: [(&str, &str); 4] = [
 const ROWS: &str = "SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '8 min', n % 3, 0, 'twitter'), n % 50, uuid_v7(timestamptz '2026-01-01' + n * interval '8 min')
     FROM generate_series(1, 18000) AS n";
 
-fn filled(name: &str) -> Option<Cluster> {
+fn filled_cluster(name: &str) -> Option<Cluster> {
     let cluster = Cluster::start_with(name, 2, Number::Group, &INDEXES)?;
     for (table, distribute) in TABLES {
         let partitioned = match table {
@@ -65,7 +65,7 @@ fn rows(session: &mut Session, sql: &str, setting: &str) -> Vec<String> {
 
 #[test]
 fn each_shard_uses_its_index() {
-    let cluster = or_skip!(filled("indexes of shards"));
+    let cluster = or_skip!(filled_cluster("indexes of shards"));
     for mut session in cluster.sessions() {
         for (table, _) in TABLES {
             for column in ["snowflake_time(id, 'twitter')", "uuid_v7_time(uuid)"] {
@@ -99,7 +99,7 @@ fn each_shard_uses_its_index() {
 
 #[test]
 fn the_rows_are_the_same_on_and_off() {
-    let cluster = or_skip!(filled("the same rows"));
+    let cluster = or_skip!(filled_cluster("the same rows"));
     let mut rng = Rng::from_environment();
     let mut found = 0;
     for round in 0..count(60, 12) {

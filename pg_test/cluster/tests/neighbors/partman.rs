@@ -154,8 +154,8 @@ fn times(server: &Server, database: &str) {
     refusal.assert_message("can only be used with text/uuid");
 }
 
-/// A dump of the partitions and of the configuration, restored.
-fn restored(server: &Server, version: &str, tables: &[&str]) {
+/// Restores a dump of the partitions and of the configuration.
+fn restore_dump(server: &Server, version: &str, tables: &[&str]) {
     server.run("CREATE DATABASE restored");
     // A dump names no version, and the tree has two.
     let create = "CREATE EXTENSION IF NOT EXISTS pg_partman WITH SCHEMA partman";
@@ -191,7 +191,7 @@ fn run(neighbor: &Neighbor, major: &str, kind: &str, has_times: bool) {
     if has_times {
         tables.extend(BY_TIME.map(|(table, ..)| table));
     }
-    restored(&server, &version, &tables);
+    restore_dump(&server, &version, &tables);
     neighbor.works(&version);
 }
 

@@ -51,7 +51,7 @@ impl ScarceMemory {
     }
 
     /// Returns a command that runs a program within the limit, for the server of a data directory.
-    pub(crate) fn around(self, program: &Command, data: &Path) -> Command {
+    pub(crate) fn wrap(self, program: &Command, data: &Path) -> Command {
         const PREPARE: &str = r#"
             set -e
             case $1 in

@@ -4,7 +4,7 @@ use mint_cluster::load::sessions::{assert_sound, while_asking};
 use mint_cluster::{Record, Server, assert_ascending, assert_unique, count};
 
 /// Returns the values drawn, and asserts that no call was refused.
-fn drawn(records: Vec<Record>) -> Vec<Vec<i64>> {
+fn values_of(records: Vec<Record>) -> Vec<Vec<i64>> {
     let lists = records.into_iter().map(|record| {
         assert!(record.refusals.is_empty(), "{}", record.refusals[0]);
         record.ids
@@ -47,7 +47,7 @@ fn altering_a_sequence_under_load_repeats_nothing() {
             session.run("ALTER SEQUENCE tag INCREMENT 1");
         }
     };
-    let lists = drawn(while_asking(
+    let lists = values_of(while_asking(
         &server.place(),
         &[
             many, many, many, "SELECT segment_next('tag')", "SELECT nextval('tag')",
@@ -110,7 +110,7 @@ fn changing_tickets_under_load_repeats_nothing() {
             }
         }
     };
-    let lists = drawn(while_asking(
+    let lists = values_of(while_asking(
         &server.place(),
         &[many, many, many, "SELECT ticket_next('photos')"],
         change,
@@ -152,7 +152,7 @@ fn altering_a_family_under_load_repeats_nothing() {
             }
         }
     };
-    let lists = drawn(while_asking(
+    let lists = values_of(while_asking(
         &server.place(),
         &[one, one, many, many],
         alter,

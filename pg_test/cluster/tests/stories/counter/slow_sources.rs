@@ -27,7 +27,7 @@ impl Silent {
     }
 
     /// Returns how many connections there were.
-    fn accepted(&mut self) -> usize {
+    fn count_accepted(&mut self) -> usize {
         while let Ok((stream, _)) = self.listener.accept() {
             self.accepted.push(stream);
         }
@@ -77,12 +77,12 @@ fn silent_servers_of_one_role_delay_no_other() {
     session.run("SET pg_mint.max_wait = '2s'");
     drawn.extend((0..4).map(|_| draw(&mut session)));
     server.until("nobody asks for the others any more", || {
-        let before = silent.accepted();
+        let before = silent.count_accepted();
         drawn.extend((0..10).map(|_| draw(&mut session)));
-        silent.accepted() == before
+        silent.count_accepted() == before
     });
     assert_unique([&drawn]);
-    assert!(silent.accepted() > 0);
+    assert!(silent.count_accepted() > 0);
 }
 
 /// Lets the foreign server lead to a program that never answers.
@@ -118,7 +118,7 @@ fn a_silent_source_delays_no_draw_while_values_are_left() {
         began.elapsed()
     });
     let longest = draws.max().expect("draws");
-    let asked = silent.accepted();
+    let asked = silent.count_accepted();
     say(format!(
         "{asked} requests; a draw of the last tenth took {longest:?} at most"
     ));
@@ -144,12 +144,12 @@ fn a_silent_source_delays_no_draw_while_values_are_left() {
     assert!(began.elapsed() < Duration::from_secs(6));
     // A request that lasts as long is running a small part of the time.
     let began = Instant::now();
-    let asked = silent.accepted();
+    let asked = silent.count_accepted();
     while began.elapsed() < Duration::from_secs(5) {
         let refusal = session.refusal(NEXT);
         assert!(refusal.detail.contains("last request failed"), "{refusal}");
     }
-    assert_eq!(silent.accepted(), asked);
+    assert_eq!(silent.count_accepted(), asked);
     session.run("SET pg_mint.max_wait = '100ms'");
     ada.until("a session gives up", || {
         let refusal = session.refusal(NEXT);

@@ -11,7 +11,7 @@ use pgrx_sql_entity_graph::{PgExternEntity, PgExternReturnEntity, SqlGraphEntity
 const TRIGGERS: [&str; 1] = ["leaf_alloc_change"];
 
 /// Returns a type as pgrx names it, or nothing for what SQL does not pass.
-fn named(mapping: &SqlMapping) -> Option<String> {
+fn type_name(mapping: &SqlMapping) -> Option<String> {
     match mapping {
         SqlMapping::As(name) => Some(name.clone()),
         SqlMapping::Array(SqlArrayMapping::As(name)) => Some(format!("{name}[]")),
@@ -22,7 +22,7 @@ fn named(mapping: &SqlMapping) -> Option<String> {
 
 fn result(of: &UsedTypeEntity) -> Option<String> {
     match of.metadata.return_sql.as_ref().expect("a result") {
-        Returns::One(one) | Returns::SetOf(one) => named(one),
+        Returns::One(one) | Returns::SetOf(one) => type_name(one),
         Returns::Table(_) => panic!("a table in {}", of.full_path),
     }
 }
@@ -33,7 +33,7 @@ fn rust(function: &PgExternEntity, canonical: &mut dyn FnMut(Option<String>) -> 
     let mut strict = true;
     for argument in &function.fn_args {
         let sql = argument.used_ty.metadata.argument_sql.as_ref();
-        if let Some(name) = named(sql.expect("an argument")) {
+        if let Some(name) = type_name(sql.expect("an argument")) {
             // pgrx takes every `Internal` for one that can be NULL. After it, `generated` has other arguments.
             let is_internal = name == "internal" && function.unaliased_name != "guarded_generated";
             strict &= is_internal || !argument.used_ty.optional;

@@ -105,7 +105,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
             let script = format!(
                 "\\encoding {client}\n\\set VERBOSITY verbose\nSET search_path = \"z@\", public;\n{sql};\n"
             );
-            server.psql(database, &lettered(&script, letter))
+            server.psql(database, &with_letter(&script, letter))
         };
         let _ = said(
             "CREATE SCHEMA \"z@\"; GRANT USAGE ON SCHEMA \"z@\" TO nobody; CREATE EXTENSION pg_mint SCHEMA \"z@\"",
@@ -121,7 +121,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
                 "ascii_utf8" => 1,
                 _ => length,
             };
-            let expected = lettered(&words.replace('#', &"?".repeat(marks)), letter);
+            let expected = with_letter(&words.replace('#', &"?".repeat(marks)), letter);
             let is_good = said
                 .windows(expected.len().max(1))
                 .any(|part| part == expected)
@@ -153,7 +153,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
 }
 
 /// Returns a text with the letter in place of each `@`.
-fn lettered(text: &str, letter: &[u8]) -> Vec<u8> {
+fn with_letter(text: &str, letter: &[u8]) -> Vec<u8> {
     text.split('@')
         .map(str::as_bytes)
         .collect::<Vec<_>>()

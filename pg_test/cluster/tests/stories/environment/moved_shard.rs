@@ -81,7 +81,7 @@ fn a_schema_moves_under_load_to_a_server_with_a_clock_behind() {
 }
 
 /// Returns the statement that starts a shard above an id so far ahead of the clock.
-fn ahead(shard: u32, interval: &str) -> String {
+fn start_ahead(shard: u32, interval: &str) -> String {
     format!(
         "SELECT snowflake_start_above(snowflake_encode(clock_timestamp() + interval '{interval}', {shard}, 0))"
     )
@@ -93,24 +93,24 @@ fn a_shard_starts_no_further_ahead_than_its_role_may() {
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE app LOGIN");
     let mut app = server.connect_as("app", "postgres");
-    app.run(&ahead(6, "1 s"));
+    app.run(&start_ahead(6, "1 s"));
     for (session, interval, limit) in [
         (&mut app, "1 min", "at most 2 s"),
         (&mut session, "2 h", "at most 3600 s"),
     ] {
-        let refusal = session.refused(&ahead(6, interval), "22023");
+        let refusal = session.refused(&start_ahead(6, interval), "22023");
         refusal.assert_message("ahead of the system clock");
         refusal.assert_detail(limit);
     }
     assert!(app.one::<i64>("SELECT snowflake_next_id(6)") > 0);
-    session.run(&ahead(7, "1 min"));
+    session.run(&start_ahead(7, "1 min"));
     app.refused("SELECT snowflake_next_id(7)", "58000");
     assert!(app.one::<i64>("SELECT snowflake_next_id(6)") > 0);
 
     session.run(
         "REVOKE EXECUTE ON FUNCTION snowflake_start_above(bigint, snowflake_layout) FROM PUBLIC",
     );
-    app.refused(&ahead(6, "1 s"), "42501");
+    app.refused(&start_ahead(6, "1 s"), "42501");
 }
 
 /// Ids that sessions have taken and not yet issued are dropped.
@@ -147,12 +147,12 @@ fn a_registry_decides_which_shards_can_start() {
     let registry = or_skip!(Registry::start("started with a lease"));
     let member = registry.admit(Server::build("ada").conf("pg_mint.own_shards = '5'"));
     let mut session = member.connect("postgres");
-    session.run(&ahead(5, "1 s"));
+    session.run(&start_ahead(5, "1 s"));
     assert!(session.one::<i64>("SELECT snowflake_next_id(5)") > 0);
     assert_refused(
-        &session.refusal(&ahead(6, "1 s")),
+        &session.refusal(&start_ahead(6, "1 s")),
         "does not belong to this server",
     );
-    let refusal = session.refused(&ahead(5, "1 min"), "22023");
+    let refusal = session.refused(&start_ahead(5, "1 min"), "22023");
     refusal.assert_detail("at most 2 s");
 }

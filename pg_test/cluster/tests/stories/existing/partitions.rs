@@ -272,13 +272,13 @@ fn calls_at_the_same_time_share_the_work() {
     assert!((36..=37).contains(&left), "{left} partitions");
     let call = "CALL mint.partition_maintain('message', '1 day', 30, keep => '2 days')";
     let then = "ALTER TABLE message OWNER TO other";
-    let refusal = meanwhile(&server, &mut session, "message", "one", call, then).unwrap_err();
+    let refusal = run_beside_lock(&server, &mut session, "message", "one", call, then).unwrap_err();
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 
 /// Runs a call that waits for the table that the session has locked. Then the session runs statements and commits.
 #[rustfmt::skip]
-fn meanwhile(server: &Server, session: &mut Session, held: &str, role: &str, call: &str, then: &str) -> Result<(), Refusal> {
+fn run_beside_lock(server: &Server, session: &mut Session, held: &str, role: &str, call: &str, then: &str) -> Result<(), Refusal> {
     session.run(&format!("BEGIN; LOCK TABLE ONLY {held}"));
     thread::scope(|scope| {
         let call = scope.spawn(|| server.connect_as(role, "postgres").try_run(call));
@@ -319,7 +319,7 @@ fn names_and_locks_of_others_drop_nothing() {
         );
         if place < 4 {
             let then = if place < 2 { &rename } else { &replace };
-            let end = meanwhile(&server, &mut session, &held, "postgres", &call, then);
+            let end = run_beside_lock(&server, &mut session, &held, "postgres", &call, then);
             assert!(end.is_ok(), "{held}: {then}: {end:?}");
             assert_eq!(session.column::<u32>(&parts), before, "{held}: {then}");
         } else {

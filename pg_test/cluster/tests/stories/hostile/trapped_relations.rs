@@ -64,7 +64,7 @@ fn fill(table: &str, rows: u32) -> String {
 }
 
 /// A table, alone, with row security, with a rule, and one whose default generates ids.
-fn plain(rows: u32) -> String {
+fn plain_tables(rows: u32) -> String {
     let mut text = String::new();
     #[rustfmt::skip]
     let cases = [
@@ -167,7 +167,7 @@ pub fn lay_all(server: &Server, database: &str) {
     let mut owner = server.connect_as(OWNER, database);
     owner.run(&TRAPS.replace("$mark", MARK));
     for rows in [1, 1_000, 20_000] {
-        owner.run(&plain(rows));
+        owner.run(&plain_tables(rows));
         owner.run(&trees(rows));
     }
     owner.run(DRAWN);

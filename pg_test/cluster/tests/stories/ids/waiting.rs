@@ -29,7 +29,7 @@ fn waits(session: &mut Session) -> i64 {
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with the time since
 /// the order.
-fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
+fn refusal_after(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
     let pid = session.pid;
     let order = format!("SELECT {order}({pid})");
     let mut other = server.connect("postgres");
@@ -71,7 +71,7 @@ fn a_wait_for_capacity_can_be_ended() {
     let server = Server::build("capacity").alone().start();
     for layout in [BRISK, HOURLY] {
         let sql = capacity(layout);
-        let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
+        let ended_by = |order| refusal_after(&server, server.connect("postgres"), &sql, order);
         let canceled = ended_by("pg_cancel_backend");
         assert_eq!(canceled.code, "57014", "{canceled}");
         let terminated = ended_by("pg_terminate_backend");
@@ -135,7 +135,7 @@ fn a_strict_wait_for_capacity_can_be_canceled() {
         .start();
     for layout in [BRISK, "instagram", HOURLY] {
         let sql = capacity(layout);
-        let refusal = interrupted(
+        let refusal = refusal_after(
             &server,
             server.connect("postgres"),
             &sql,
@@ -157,9 +157,9 @@ fn a_wait_for_the_clock_can_be_ended() {
         session.run("SET pg_mint.max_wait = '60s'");
         session
     };
-    let canceled = interrupted(&server, patient(), next, "pg_cancel_backend");
+    let canceled = refusal_after(&server, patient(), next, "pg_cancel_backend");
     assert_eq!(canceled.code, "57014", "{canceled}");
-    let terminated = interrupted(&server, patient(), next, "pg_terminate_backend");
+    let terminated = refusal_after(&server, patient(), next, "pg_terminate_backend");
     assert!(
         ["57P01", ""].contains(&terminated.code.as_str()),
         "{terminated}"

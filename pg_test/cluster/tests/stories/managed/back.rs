@@ -1,13 +1,13 @@
 //! The way back names its obstacles: missing privileges, objects that depend on the extension, shards that it does not know.
 
-use super::change::{FROM, prepared};
+use super::change::{FROM, prepared_server};
 use super::{FILE, install};
 use mint_cluster::Server;
 
 /// A role that runs the way back needs the last ids, and learns beforehand what DROP EXTENSION would refuse or drop.
 #[test]
 fn the_way_back_names_what_it_lacks() {
-    let server = prepared("managed: back without privileges");
+    let server = prepared_server("managed: back without privileges");
     let mut owner = server.connect("postgres");
     let mut maker = server.owned_database("maker", "hers");
     server.connect("hers").run("CREATE EXTENSION pg_mint");

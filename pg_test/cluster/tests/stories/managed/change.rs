@@ -162,7 +162,7 @@ fn nothing_of_other_roles_is_called() {
 const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
 
 /// A server with the extension, and with the file's shards 7 and 8.
-pub(super) fn prepared(name: &str) -> Server {
+pub(super) fn prepared_server(name: &str) -> Server {
     let server = Server::build(name).start_empty();
     let mut owner = server.connect("postgres");
     install(&mut owner);
@@ -185,7 +185,7 @@ fn assert_repeatable(refusals: &[mint_cluster::Refusal]) {
 /// can repeat.
 #[test]
 fn sessions_that_draw_meanwhile_repeat_nothing() {
-    let server = prepared("managed: change under load");
+    let server = prepared_server("managed: change under load");
     let draws = |first: u8, second: u8| {
         format!(
             "SELECT unnest(ARRAY[mint_sql.snowflake_next_id({first}), mint_sql.snowflake_next_id({second})]) FROM generate_series(1, 25)"
@@ -218,7 +218,7 @@ fn sessions_that_draw_meanwhile_repeat_nothing() {
 /// A transaction that has drawn ids and does not end is waited for in short pieces, between which others draw, and not for ever.
 #[test]
 fn a_long_transaction_stops_the_change_and_nobody_else() {
-    let server = prepared("managed: long transaction");
+    let server = prepared_server("managed: long transaction");
     let mut long = server.connect("postgres");
     long.run("BEGIN");
     let first: i64 = long.one(NEXT);
@@ -251,7 +251,7 @@ fn a_long_transaction_stops_the_change_and_nobody_else() {
 /// whose snapshot is older. A later run drops the sequences.
 #[test]
 fn a_session_within_an_older_function_can_repeat() {
-    let server = prepared("managed: older function");
+    let server = prepared_server("managed: older function");
     for level in ["READ COMMITTED", "REPEATABLE READ"] {
         let mut owner = server.connect("postgres");
         let last: i64 = owner.one(NEXT);
@@ -287,7 +287,7 @@ fn a_session_within_an_older_function_can_repeat() {
 /// On the way back, each shard continues above its own last id, and does not wait for one that is ahead of the clock.
 #[test]
 fn on_the_way_back_a_shard_waits_for_no_other() {
-    let server = prepared("managed: back by lane");
+    let server = prepared_server("managed: back by lane");
     let mut owner = server.connect("postgres");
     owner.run(TO);
     let ahead: i64 = owner.one("SELECT snowflake_encode(now() + interval '50 min', 8, 0)");
@@ -302,7 +302,7 @@ fn on_the_way_back_a_shard_waits_for_no_other() {
 /// The file is not run over the calls of the extension, which it would replace by functions that repeat its ids.
 #[test]
 fn the_file_is_not_run_over_calls_of_the_extension() {
-    let server = prepared("managed: file over calls");
+    let server = prepared_server("managed: file over calls");
     let mut owner = server.connect("postgres");
     owner.run(TO);
     owner.refused(&format!("BEGIN; {FILE} COMMIT"), "55000");

@@ -16,7 +16,7 @@ fn shop(name: &str) -> (Server, Session) {
     (server, shop)
 }
 
-fn both(session: &mut Session) -> Vec<i64> {
+fn next_of_both(session: &mut Session) -> Vec<i64> {
     session.column(&format!(
         "SELECT mint_sql.snowflake_next_id(7) UNION ALL SELECT mint_sql.snowflake_next_id(7, '{DECLARED}')"
     ))
@@ -58,18 +58,18 @@ fn a_dump_without_privileges_lets_nobody_move_shards() {
 #[test]
 fn dumps_that_leave_something_out_repeat_nothing() {
     let (server, mut shop) = shop("managed: partial dumps");
-    let last = both(&mut shop);
+    let last = next_of_both(&mut shop);
     for option in ["--no-comments", "--no-unlogged-table-data", "--schema-only"] {
         server.run("DROP DATABASE copy");
         let mut copy = server.owned_database("maker", "copy");
         let dump = server.dump_with("maker", "shop", &[option]);
         server.restore("maker", "copy", &dump);
-        let next = both(&mut copy);
+        let next = next_of_both(&mut copy);
         for (last, next) in last.iter().zip(&next) {
             assert_ascending(&[*last, *next]);
         }
         copy.run(&format!("BEGIN; {FILE} COMMIT"));
-        for (last, next) in next.iter().zip(&both(&mut copy)) {
+        for (last, next) in next.iter().zip(&next_of_both(&mut copy)) {
             assert_ascending(&[*last, *next]);
         }
         let known: i64 = copy.one("SELECT count(layout) FROM mint_sql.shards");

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// Returns the checks that are not ok.
-fn bad(session: &mut Session) -> Vec<String> {
+fn failed_checks(session: &mut Session) -> Vec<String> {
     session.column("SELECT check_name || ': ' || detail FROM mint.health() WHERE status <> 'ok'")
 }
 
@@ -17,14 +17,14 @@ fn a_server_in_use_is_well() {
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
     // Before anything was used: nothing is made by asking.
-    assert_eq!(bad(&mut session), Vec::<String>::new());
+    assert_eq!(failed_checks(&mut session), Vec::<String>::new());
     let checks: i64 = session.one("SELECT count(*) FROM mint.health()");
     assert_eq!(checks, 11);
     session.run(
         "SELECT snowflake_next_id(5), uuid_v7(), objectid(), segment_create('s'), ticket_create('t'), user_sequence_create('f');
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
     );
-    assert_eq!(bad(&mut session), Vec::<String>::new());
+    assert_eq!(failed_checks(&mut session), Vec::<String>::new());
     // A monitor's first call of a session, with all lanes, and thousands of sequences.
     session.run(
         "SELECT count(snowflake_next_id(g)) FROM generate_series(0, 8191) g;
@@ -34,7 +34,7 @@ fn a_server_in_use_is_well() {
     assert!(
         session.one::<bool>("SELECT lanes >= 8191 AND segments > 4000 FROM mint.stats"),
         "{:?}",
-        bad(&mut session)
+        failed_checks(&mut session)
     );
     let mut watcher = server.connect_as("watcher", "postgres");
     watcher.run("SET default_transaction_read_only = on; SET statement_timeout = '1s'");

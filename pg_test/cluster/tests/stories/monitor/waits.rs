@@ -13,7 +13,7 @@ const HOURLY: &str = "time:20 shard:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// Returns the type and name of an event as this server shows it.
-fn shown(server: &Server, event: &str) -> String {
+fn event_name(server: &Server, event: &str) -> String {
     match server.major() {
         17.. => format!("Extension {event}"),
         _ if event == "MintUserLock" => "Lock advisory".to_owned(),
@@ -28,7 +28,7 @@ fn assert_waits(server: &Server, mut session: Session, sql: &str, event: &str) {
     let seen = format!(
         "SELECT coalesce(wait_event_type || ' ' || wait_event, '') FROM pg_stat_activity WHERE pid = {pid}"
     );
-    let expected = shown(server, event);
+    let expected = event_name(server, event);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || session.refusal(sql));
         let begun = Instant::now();
@@ -58,7 +58,7 @@ fn assert_named(session: &mut Session, server: &Server, event: &str) {
 }
 
 /// Returns how often, and whether for some time, calls have waited for a cause.
-fn waited(session: &mut Session, cause: &str) -> (i64, bool) {
+fn counted_waits(session: &mut Session, cause: &str) -> (i64, bool) {
     (
         session.one(&format!("SELECT {cause}_waits FROM mint.stats")),
         session.one(&format!(
@@ -72,18 +72,18 @@ fn waits_for_capacity_and_users_are_named_and_counted() {
     let server = Server::start("named waits");
     let mut session = server.connect("postgres");
     session.run("SELECT user_sequence_create('family', 1); SELECT snowflake_next_id(1)");
-    let none = waited(&mut session, "capacity");
+    let none = counted_waits(&mut session, "capacity");
     assert_eq!(none, (0, false));
     let sql = format!("SELECT snowflake_next_id(1, '{HOURLY}') FROM generate_series(1, 1000)");
     assert_waits(&server, server.connect("postgres"), &sql, "MintCapacity");
-    assert_eq!(waited(&mut session, "capacity"), (1, true));
+    assert_eq!(counted_waits(&mut session, "capacity"), (1, true));
     let lane = "SELECT waits = 1 AND ids > 0 AND waited >= '0' FROM mint.lanes WHERE layout::text LIKE '%3600s%'";
     assert!(session.one::<bool>(lane));
 
     session.run("BEGIN; SELECT user_sequence_next_for_commit('family', 1)");
     let next = "SELECT user_sequence_next_for_commit('family', 1)";
     assert_waits(&server, server.connect("postgres"), next, "MintUserLock");
-    assert_eq!(waited(&mut session, "user_lock"), (1, true));
+    assert_eq!(counted_waits(&mut session, "user_lock"), (1, true));
     // A session that waited and was refused shows its next waits as they are.
     let mut other = server.connect("postgres");
     other.run("SET lock_timeout = '50ms'");
@@ -96,7 +96,7 @@ fn waits_for_capacity_and_users_are_named_and_counted() {
     });
     session.run("COMMIT");
     assert_eq!(other.one::<i64>(next), 2);
-    assert_eq!(waited(&mut session, "user_lock").0, 2);
+    assert_eq!(counted_waits(&mut session, "user_lock").0, 2);
 }
 
 /// A deadlock of users is still found, and a session that is terminated while it waits leaves nothing behind.
@@ -131,7 +131,7 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
         let mut watcher = server.connect("postgres");
         let waits = format!(
             "SELECT coalesce(wait_event = '{}', false) FROM pg_stat_activity WHERE pid = {pid}",
-            shown(&server, "MintUserLock")
+            event_name(&server, "MintUserLock")
                 .split_once(' ')
                 .expect("two words")
                 .1
@@ -163,7 +163,7 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     };
     assert_waits(&server, patient(), next, "MintClock");
     let mut session = server.connect("postgres");
-    assert_eq!(waited(&mut session, "clock"), (1, true));
+    assert_eq!(counted_waits(&mut session, "clock"), (1, true));
     assert!(
         session
             .one::<bool>("SELECT clock_steps_back = 1 AND clock_steps_forward = 0 FROM mint.stats")
@@ -192,8 +192,8 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     server.start_again();
     assert_waits(&server, patient(), next, "MintCeiling");
     let mut session = server.connect("postgres");
-    assert_eq!(waited(&mut session, "ceiling"), (1, true));
-    assert_eq!(waited(&mut session, "clock"), (0, false));
+    assert_eq!(counted_waits(&mut session, "ceiling"), (1, true));
+    assert_eq!(counted_waits(&mut session, "clock"), (0, false));
 }
 
 /// Other servers that take connections and say nothing.
@@ -220,14 +220,14 @@ fn waits_for_other_servers_are_named_and_counted() {
         "SELECT snowflake_next_id()",
         "MintLease",
     );
-    assert_eq!(waited(&mut session, "lease"), (1, true));
+    assert_eq!(counted_waits(&mut session, "lease"), (1, true));
     assert_waits(
         &server,
         server.connect("postgres"),
         "SELECT segment_next('orders')",
         "MintSegment",
     );
-    assert_eq!(waited(&mut session, "segment"), (1, true));
+    assert_eq!(counted_waits(&mut session, "segment"), (1, true));
     assert!(!session.one::<bool>(
         "SELECT EXISTS (SELECT FROM mint.stats WHERE snowflakes > 0 OR segment_values > 0)"
     ));
@@ -242,7 +242,7 @@ fn waits_of_a_worker_are_named() {
     member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
     let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
     let mut assert_seen = |event: &str| {
-        let expected = shown(&member, event);
+        let expected = event_name(&member, event);
         member.until(event, || session.one::<String>(seen) == expected);
         assert_named(&mut session, &member, event);
     };

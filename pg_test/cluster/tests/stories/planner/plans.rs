@@ -100,9 +100,9 @@ fn parallel_workers_and_standbys_use_the_index() {
 }
 
 /// Returns the rows that the planner expects, for each that there is.
-fn guessed(session: &mut Session, condition: &str) -> f64 {
+fn guess_ratio(session: &mut Session, condition: &str) -> f64 {
     let query = format!("SELECT * FROM skewed WHERE {condition}");
-    let guess = expected(session, &query, "rows=");
+    let guess = expected_rows(session, &query, "rows=");
     let rows: i64 = session.one(&format!("SELECT count(*) FROM ({query}) s"));
     guess / rows as f64
 }
@@ -123,7 +123,7 @@ fn estimates_are_within_a_factor_of_two() {
     );
     let within_two = |session: &mut Session, conditions: &[String]| {
         for condition in conditions {
-            let ratio = guessed(session, condition);
+            let ratio = guess_ratio(session, condition);
             assert!((0.5..2.0).contains(&ratio), "{condition}: {ratio}");
         }
     };
@@ -176,13 +176,13 @@ fn estimates_are_within_a_factor_of_two() {
     );
     for time in ["uuid_v7_time(v7)", "objectid_time(object)"] {
         let condition = format!("{time} >= '2025-12-31 22:00'");
-        let ratio = guessed(&mut session, &condition);
+        let ratio = guess_ratio(&mut session, &condition);
         assert!((0.2..2.0).contains(&ratio), "{condition}: {ratio}");
     }
 }
 
 /// Returns the rows that the planner expects of the first node of a plan that matches.
-fn expected(session: &mut Session, query: &str, node: &str) -> f64 {
+fn expected_rows(session: &mut Session, query: &str, node: &str) -> f64 {
     let lines: Vec<String> = session.column(&format!("EXPLAIN {query}"));
     let line = lines.iter().find(|line| line.contains(node));
     line.and_then(|line| line.split("rows=").nth(1))
@@ -207,7 +207,7 @@ fn plans_within_plans_are_estimated_alike() {
     let query = "SELECT * FROM a JOIN b USING (n) WHERE uuid_v7_time(a.id) > first() AND uuid_v7_time(b.id) < '2026-01-08'";
     for at in ["first()", "'2026-01-01'"] {
         let query = query.replace("first()", at);
-        let rows = expected(&mut session, &query, " on b ");
+        let rows = expected_rows(&mut session, &query, " on b ");
         assert!((8000.0..12_000.0).contains(&rows), "{at}: {rows}");
     }
 }
@@ -230,7 +230,7 @@ fn an_index_in_another_order_does_not_mislead() {
         "uuid_v7_time(id) > '2026-01-14 20:00'",
     ] {
         let query = format!("SELECT * FROM reversed WHERE {condition}");
-        let rows = expected(&mut session, &query, "reversed");
+        let rows = expected_rows(&mut session, &query, "reversed");
         let found: i64 = session.one(&format!("SELECT count(*) FROM reversed WHERE {condition}"));
         let ratio = rows / found as f64;
         assert!(

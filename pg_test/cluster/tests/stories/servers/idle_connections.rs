@@ -17,7 +17,7 @@ fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
     Some((registry, proxy, member))
 }
 
-fn renewed(session: &mut Session) -> String {
+fn last_renewal(session: &mut Session) -> String {
     session.one("SELECT max(renewed)::text FROM mint.leases")
 }
 
@@ -28,18 +28,18 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
     let mut session = member.connect("postgres");
     let rounds = count(3, 1);
     for _ in 0..rounds {
-        let before = renewed(&mut session);
-        let connections = proxy.accepted();
+        let before = last_renewal(&mut session);
+        let connections = proxy.count_accepted();
         proxy.silence();
         // Each id is of a lease that lasts.
         let begun = Instant::now();
-        while renewed(&mut session) == before {
+        while last_renewal(&mut session) == before {
             session.one::<i64>(NEXT);
             assert!(begun.elapsed() < LEASE, "not renewed");
             sleep(Duration::from_millis(100));
         }
         assert!(
-            proxy.accepted() > connections,
+            proxy.count_accepted() > connections,
             "renewed by a connection that was forgotten"
         );
     }
@@ -66,10 +66,10 @@ fn the_recommended_keepalives_are_those_of_the_connection() {
     // libpq's own: the kernel's, of two hours.
     let before = keepalive_timer(&proxy).expect("a connection");
     assert!(before > Duration::from_secs(60), "{before:?}");
-    let connections = proxy.accepted();
+    let connections = proxy.count_accepted();
     session.run(&format!("ALTER SERVER registry OPTIONS ({OPTIONS})"));
     member.until("the worker connects anew", || {
-        proxy.accepted() > connections
+        proxy.count_accepted() > connections
     });
     let mut after = None;
     member.until("the new connection has a timer", || {

@@ -30,7 +30,7 @@ fn mint_through(member: &Server, proxy: &Proxy, begun: Instant, outage: Duration
         let own = |line: &&str| line.contains("LOG:") || line.contains("WARNING:");
         log.lines().filter(own).count()
     };
-    let (connections, lines) = (proxy.accepted(), own_lines());
+    let (connections, lines) = (proxy.count_accepted(), own_lines());
     let mut session = member.connect("postgres");
     let (mut ids, mut minted, mut refused) = (Vec::new(), Duration::ZERO, 0);
     while begun.elapsed() < outage {
@@ -57,7 +57,7 @@ fn mint_through(member: &Server, proxy: &Proxy, begun: Instant, outage: Duration
         ids,
         minted,
         refused,
-        connections: proxy.accepted() - connections,
+        connections: proxy.count_accepted() - connections,
         lines: own_lines() - lines,
     }
 }

@@ -131,7 +131,7 @@ fn literal(text: &str, of: &str) -> String {
     }
 }
 
-fn bare(name: &str) -> &str {
+fn bare_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
@@ -153,9 +153,9 @@ impl Function {
     fn ordinary_value(&self, argument: &Argument, place: &str) -> String {
         let Argument { name, of } = argument;
         let fits = |(function, of_name, kind, _): &&(&str, &str, &str, &str)| {
-            bare(&self.name).starts_with(function)
+            bare_name(&self.name).starts_with(function)
                 && (of_name.is_empty() || of_name == name)
-                && *kind == bare(of)
+                && *kind == bare_name(of)
         };
         let found = ORDINARY.iter().find(fits);
         let (.., text) = found.unwrap_or_else(|| panic!("no value of type {of}"));
@@ -163,7 +163,7 @@ impl Function {
     }
 
     /// Returns the call with ordinary values, of relations in a schema.
-    pub fn ordinary(&self, place: &str) -> String {
+    pub fn ordinary_call(&self, place: &str) -> String {
         self.with(place, |_| None).remove(0)
     }
 
@@ -210,7 +210,7 @@ impl Function {
         let list: Vec<String> = self.arguments.iter().map(value).collect();
         let mut calls = Vec::new();
         for (at, Argument { of, .. }) in self.arguments.iter().enumerate() {
-            if let Some((_, parameter)) = LONG.iter().find(|(kind, _)| *kind == bare(of)) {
+            if let Some((_, parameter)) = LONG.iter().find(|(kind, _)| *kind == bare_name(of)) {
                 let mut list = list.clone();
                 list[at] = format!("{parameter}::{of}");
                 calls.push(self.call(&list));
@@ -261,11 +261,11 @@ impl Function {
 
 /// Returns the ends of a type.
 fn ends(of: &str) -> Vec<String> {
-    let found = ENDS.iter().find(|(name, _)| *name == bare(of));
+    let found = ENDS.iter().find(|(name, _)| *name == bare_name(of));
     let (_, texts) = found.unwrap_or_else(|| panic!("no ends of type {of}"));
     let mut all: Vec<String> = texts.split('|').map(|text| literal(text, of)).collect();
     all.push(literal("NULL", of));
-    match bare(of) {
+    match bare_name(of) {
         "text" | "cstring" => {
             all.push(format!("(E'\\x01\\x7f'::text)::{of}"));
             let long =
@@ -330,10 +330,10 @@ pub fn assert_expected(
 ) {
     let mut other = Vec::new();
     for function in all {
-        let statement = function.statement(&function.ordinary(place));
+        let statement = function.statement(&function.ordinary_call(place));
         let code = session.try_run(&statement).err();
         let is_named = |(of, name, _): &&(&str, &str, &str)| {
-            (of.is_empty() || *of == place) && *name == bare(&function.name)
+            (of.is_empty() || *of == place) && *name == bare_name(&function.name)
         };
         let expected = REFUSED.iter().find(is_named).map(|(.., code)| *code);
         if code.as_ref().map(|refusal| refusal.code.as_str()) != expected {

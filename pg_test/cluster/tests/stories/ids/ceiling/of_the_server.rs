@@ -23,7 +23,7 @@ fn with_databases(name: &str) -> Server {
 }
 
 /// Returns by how many seconds the time in the file is ahead of a server's clock.
-fn ahead(server: &Server) -> i64 {
+fn seconds_ahead(server: &Server) -> i64 {
     let text = fs::read_to_string(server.file(FILE)).expect("the file can be read");
     let (_, time) = text.split_once(": ").expect("the file has a time");
     server.one(&format!(
@@ -119,7 +119,7 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
         let words = "the ceiling of this server (file \"pg_mint.ceiling\")";
         refusal.assert_message(words);
     }
-    assert!(ahead(&server) > DAY - 600);
+    assert!(seconds_ahead(&server) > DAY - 600);
 
     server
         .connect("other")
@@ -129,7 +129,7 @@ fn a_reset_lowers_the_ceiling_of_the_server() {
             let _: i64 = server.connect(name).one(NEXT);
         }
         let _: i64 = third.one(NEXT);
-        assert!(ahead(&server) < 10, "{}", ahead(&server));
+        assert!(seconds_ahead(&server) < 10, "{}", seconds_ahead(&server));
         // Its own ids are a day ahead.
         let refusal = server.refusal(NEXT);
         assert_behind_ceiling(&refusal);
@@ -182,7 +182,7 @@ fn a_ceiling_that_is_set_far_ahead_is_that_of_one_database() {
         server
             .refused(NEXT, "58000")
             .assert_hint("mint.reset_ceiling");
-        assert!(ahead(&server) < 10, "{}", ahead(&server));
+        assert!(seconds_ahead(&server) < 10, "{}", seconds_ahead(&server));
         let _: i64 = server.connect("other").one(NEXT);
         server.run("SELECT mint.reset_ceiling(now())");
         let _: i64 = server.one(NEXT);
