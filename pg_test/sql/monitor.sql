@@ -9,8 +9,9 @@ SELECT count(*), bool_and(status IN ('ok', 'warning', 'critical')) AS known, boo
 SELECT count(*) FROM mint.stats;
 SELECT snowflakes AS before FROM mint.stats \gset
 SELECT count(snowflake_next_id(4711)) FROM generate_series(1, 3);
-SELECT snowflakes >= :before + 3 AS counted, lanes > 0 AS has_lanes, max_lanes, stats_reset <= now() AS since FROM mint.stats;
+SELECT snowflakes >= :before + 3 AS counted, lanes > 0 AS has_lanes, max_lanes, max_ceilings, stats_reset <= now() AS since FROM mint.stats;
 SELECT family, ids, waits, waited FROM mint.lanes WHERE shard = 4711;
+SELECT name, value > now() AS value, ahead > '0' AS ahead, floor < now() AS floor, writes > 0 AS writes, last_write <= clock_timestamp() AS last_write FROM mint.ceilings WHERE database = current_database();
 SELECT pg_typeof(mint.reset_stats());
 
 -- For members of pg_monitor, in a read-only transaction too; a reset is for those who are granted it.

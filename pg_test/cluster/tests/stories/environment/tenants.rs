@@ -93,6 +93,7 @@ fn sections_of_others_stay() {
         eve.run("SELECT count(user_sequence_next('many', uid)) FROM generate_series(1, 20000) uid");
     }
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    assert!(other.one::<bool>("SELECT section_evictions >= 436 FROM mint.stats"));
 }
 
 /// The memory of users grows to a size that takes seconds to allocate at once, while others mint.

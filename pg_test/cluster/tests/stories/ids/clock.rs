@@ -173,3 +173,15 @@ fn without_slack_any_step_back_is_an_error() {
         assert!(noticed, "a step of {step} s was never an error");
     }
 }
+
+#[test]
+fn ids_that_a_session_has_taken_outlast_a_step_back() {
+    const NEXT: &str = "SELECT snowflake_next_id(7, 'time:20 shard:10 seq:30 unit:600s epoch:2024-01-01T00:00:00Z')";
+    let server = Server::build_with_clock("taken ids").conf("pg_mint.session_cache = 16");
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let first: i64 = session.one(NEXT);
+    server.set_clock("-3600");
+    server.refused(NEXT, "58000");
+    assert_eq!(session.one::<i64>(NEXT), first + 1);
+}

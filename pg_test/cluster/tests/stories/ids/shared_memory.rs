@@ -64,6 +64,27 @@ fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     assert!(session.one::<i64>(lanes) > 32);
 }
 
+#[test]
+fn a_larger_setting_takes_as_much_more_memory() {
+    let server = Server::start("sizes");
+    let size = || {
+        server.run("SELECT uuid_v7()");
+        server.one::<i32>("SELECT substring(detail FROM '(\\d+) kB')::int FROM mint.health() WHERE check_name = 'memory'")
+    };
+    let mut before = size();
+    for (twice, more) in [
+        ("lanes = 16384", 1_024),
+        ("sections = 8192", 352),
+        ("segments = 2048", 193),
+    ] {
+        server.run(&format!("ALTER SYSTEM SET pg_mint.max_{twice}"));
+        server.restart();
+        let after = size();
+        assert_eq!(after - before, more, "{twice}");
+        before = after;
+    }
+}
+
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice. Lanes are never freed, so
 /// when the table is full, further shards of a layout share one lane.
 #[test]
