@@ -76,18 +76,22 @@ fn no_function_has_an_internal_error_on_a_standby() {
     }
 }
 
-/// A standby computes the bound of a user from the replayed state of the user's section.
+/// A standby computes the bound of a user from the replayed state of the user's section, and that of a sequence from its page.
 #[test]
 fn a_standby_shows_the_bound_of_a_user() {
     const CURRENT: &str = "SELECT user_sequence_current('mail', 7)";
     let primary = Server::start("mailboxes");
     let mut session = primary.connect("postgres");
     session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
-    session.run("CREATE ROLE reader LOGIN");
+    session.run("CREATE ROLE reader LOGIN; CREATE SEQUENCE tag CACHE 50");
+    session.run("SELECT segment_next('tag') FROM generate_series(1, 7)");
     let standby = primary.standby("a reader of mailboxes");
     primary.wait_for(&standby);
     let mut replica = standby.connect("postgres");
     assert_eq!(replica.one::<i64>(CURRENT), 0, "no value was drawn");
+    // The bound of a sequence is the last value that was taken into memory.
+    let bound: bool = replica.one("SELECT segment_current('tag') = last_value FROM tag");
+    assert!(bound && session.one::<i64>("SELECT segment_current('tag')") == 7);
 
     let mut last = 0;
     for _ in 0..5 {
