@@ -124,7 +124,7 @@ impl Offset {
 }
 
 /// # Safety
-/// As of that of libc.
+/// The caller keeps the contract of the function of libc.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: c_int, now: *mut Timespec) -> c_int {
     // SAFETY: the caller's, and the kernel has written where it returned 0.
@@ -158,7 +158,7 @@ fn now() -> Timespec {
 }
 
 /// # Safety
-/// As of that of libc.
+/// The caller keeps the contract of the function of libc.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gettimeofday(time: *mut Timeval, _zone: *mut c_void) -> c_int {
     let now = now();
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn gettimeofday(time: *mut Timeval, _zone: *mut c_void) ->
 }
 
 /// # Safety
-/// As of that of libc.
+/// The caller keeps the contract of the function of libc.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn time(time: *mut i64) -> i64 {
     let seconds = now().seconds;

@@ -53,7 +53,7 @@ SELECT array_agg(user_sequence_next('one', 7)) FROM generate_series(1, 30);
 SELECT user_sequence_next('one', 8), user_sequence_current('one', 9);
 SELECT last_value > 30 AS above FROM one_section_0_seq;
 
--- In the order of commits.
+-- Numbers in the order of commits.
 BEGIN;
 SELECT user_sequence_next_for_commit('one', 7), user_sequence_next_for_commit('one', ARRAY[9, 8, 9]);
 SELECT count(*), count(DISTINCT (classid, objid)) AS users, min(objsubid), bool_and(granted) FROM pg_locks WHERE locktype = 'advisory';

@@ -174,7 +174,7 @@ fn crash(threads: usize, times: usize, want: u64, step: Micros) {
     model.preemption_bound = Some(2);
     model.check(move || {
         let crashing = detached(step);
-        // Both as they were at the crash.
+        // The world and the ids stay as they were at the crash.
         let seen = Arc::new(Mutex::new(Vec::new()));
         let minting: Vec<_> = (1..threads)
             .map(|_| {

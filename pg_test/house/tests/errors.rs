@@ -139,7 +139,7 @@ fn the_reference_explains_why_there_is_no_lease() {
     }
 }
 
-/// Both ways: each message of the code is in the reference, and each of the reference is in the code.
+/// Each message of the code is in the reference, and each of the reference is in the code.
 #[test]
 fn the_reference_has_every_message() {
     let errors = documented_errors();

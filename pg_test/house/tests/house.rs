@@ -135,7 +135,7 @@ const DOORS: [(&str, &[&str]); 6] = [
             "registry/server/state.rs",
         ],
     ),
-    // Which role a statement runs as is decided in src/pg.
+    // Only src/pg decides as which role a statement runs.
     ("SetUserIdAndSecContext(", &["pg/catalog/privilege.rs"]),
     // Only the worker that asks another server has another role than the caller.
     ("privilege::as_role(", &["pg/worker/dblink.rs"]),

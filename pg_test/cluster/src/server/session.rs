@@ -115,7 +115,7 @@ impl Session {
     /// Opens a connection.
     ///
     /// # Errors
-    /// That there is no server, or that it does not accept the user.
+    /// There is no server, or it does not accept the user.
     pub fn open(config: &Config) -> Result<Self, postgres::Error> {
         let mut client = config.connect(NoTls)?;
         let pid = client.query_one("SELECT pg_backend_pid()", &[])?.get(0);

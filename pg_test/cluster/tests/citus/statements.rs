@@ -16,7 +16,7 @@ const DISTRIBUTION: &str = "SELECT create_distributed_table('src', 'author');
 #[rustfmt::skip]
 const SELECTS: [(&str, &str); 6] = [
     ("repartition", "INSERT INTO ev (tenant) SELECT topic FROM src"),
-    // On the same shards.
+    // Its rows stay on their shards.
     ("repartition", "INSERT INTO ev (tenant) SELECT author FROM src"),
     ("pull to coordinator", "INSERT INTO ev (tenant) SELECT author FROM src ORDER BY author LIMIT 1000"),
     (

@@ -39,7 +39,7 @@ fn pglogical() {
             session.run("ALTER SYSTEM SET output_plugin_libraries = 'pgoutput', 'test_decoding', 'pglogical_output'");
             session.run("SELECT pg_reload_conf()");
         }
-        // In both orders.
+        // The extensions are created in both orders.
         let create = ["CREATE EXTENSION pglogical", "CREATE EXTENSION pg_mint"];
         session.run(create[place]);
         session.run(create[1 - place]);

@@ -70,7 +70,7 @@ fn a_crash_of_the_registry_costs_no_id() {
             sleep(LEASE + Duration::from_secs(5));
         });
     });
-    // That wait began later.
+    // The wait began again with the second crash.
     assert!(registry.ask().contains("wait"), "{}", registry.ask());
     records.extend(bens);
     let (ids, refusals) = split(records);
