@@ -44,18 +44,9 @@ ALTER SYSTEM RESET pg_mint.own_shards;
 SELECT mint.release_leases();
 
 -- Only a superuser can let a role set its node.
-CREATE ROLE node_owner;
-SET ROLE node_owner;
-SET pg_mint.node = 3;
-RESET ROLE;
-GRANT SET ON PARAMETER pg_mint.node TO node_owner;
-SET ROLE node_owner;
-SET pg_mint.node = 3;
-SELECT snowflake_own_shard();
-RESET ROLE;
-RESET pg_mint.node;
-REVOKE SET ON PARAMETER pg_mint.node FROM node_owner;
-DROP ROLE node_owner;
+CREATE ROLE node_owner; SET ROLE node_owner; SET pg_mint.node = 3;
+RESET ROLE; GRANT SET ON PARAMETER pg_mint.node TO node_owner; SET ROLE node_owner; SET pg_mint.node = 3; SELECT snowflake_own_shard();
+RESET ROLE; RESET pg_mint.node; REVOKE SET ON PARAMETER pg_mint.node FROM node_owner; DROP ROLE node_owner;
 
 -- Nodes of parts.
 SELECT snowflake_shard_from_parts('{4,8}', 'twitter'), snowflake_shard_from_parts('{5}', 'instagram'), snowflake_shard_from_parts('{}', 'tso'), snowflake_shard_from_parts(NULL, 'tso') IS NULL AS strict;

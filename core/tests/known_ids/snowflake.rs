@@ -14,7 +14,7 @@ fn timestamp(text: &str) -> Micros {
 }
 
 /// The timestamp of an input: its `ts`, or `ts_rel` ticks after the epoch.
-fn timestamp_of(layout: &Layout, input: &Value) -> Micros {
+fn time_of(layout: &Layout, input: &Value) -> Micros {
     match input["ts"].as_str() {
         Some(text) => timestamp(text),
         None => layout.epoch() + number(&input["ts_rel"]) * layout.unit(),
@@ -48,11 +48,7 @@ fn seq(fields: &Value) -> i64 {
 }
 
 fn encode(layout: &Layout, input: &Value) -> Result<i64, IdError> {
-    layout.encode(
-        timestamp_of(layout, input),
-        shard(layout, input),
-        seq(input),
-    )
+    layout.encode(time_of(layout, input), shard(layout, input), seq(input))
 }
 
 fn composes(name: &str, group: &str, kind: &str, mark: &str) {
@@ -65,7 +61,7 @@ fn decodes(name: &str, group: &str, kind: &str, mark: &str) {
     let (layout, expected) = (layout(name), &row["expected"]);
     let id = number(&row["input"]["id"]);
     let parts = layout.decode(id).unwrap();
-    assert_eq!(parts.at, timestamp_of(&layout, expected));
+    assert_eq!(parts.at, time_of(&layout, expected));
     assert_eq!(parts.shard as i64, shard(&layout, expected));
     assert_eq!(parts.sequence as i64, seq(expected));
     assert_eq!(
@@ -134,7 +130,7 @@ fn instagrams_example_composes_from_user_and_table_sequence() {
     let shard = number(&input["user_id"]) % number(&input["shards"]);
     let sequence = number(&input["table_seq"]) % 1_024;
     assert_eq!(
-        layout.encode(timestamp_of(&layout, input), shard, sequence),
+        layout.encode(time_of(&layout, input), shard, sequence),
         Ok(number(&row["expected"]))
     );
 }

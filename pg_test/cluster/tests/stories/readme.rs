@@ -105,7 +105,7 @@ fn without_hex_ids(line: &str) -> String {
 
 /// Returns the lines of an output as they are in every run. Ids, times and widths of columns differ, so each number
 /// becomes `#`, and each id of hexadecimal digits `@`.
-fn normal_lines(printed: &str) -> Vec<String> {
+fn pattern(printed: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in literal(printed) {
         let line = without_hex_ids(&line);
@@ -167,11 +167,7 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     let printed = String::from_utf8_lossy(&output.stdout);
     for (example, printed) in examples.iter().zip(printed.split(MARK).skip(1)) {
         let Example { sql, shown, .. } = example;
-        let comparable = if example.is_exact {
-            literal
-        } else {
-            normal_lines
-        };
+        let comparable = if example.is_exact { literal } else { pattern };
         let as_shown = comparable(printed).ends_with(&comparable(shown));
         assert!(as_shown, "{name}:\n{sql}\nprints\n{printed}{complaint}");
     }

@@ -120,10 +120,7 @@ fn relations(schema: &str) -> String {
 /// original types, and with each of them one cast away; of those that take any number of any type, with up to three behind the
 /// first. The database of `reference` has the extension.
 pub fn functions(reference: &mut Session) -> Vec<String> {
-    let called: Vec<String> = words_of_calls()
-        .iter()
-        .map(|name| format!("'{name}'"))
-        .collect();
+    let called: Vec<String> = calls().iter().map(|name| format!("'{name}'")).collect();
     reference.run("SET search_path = pg_catalog");
     let made = reference.column(&format!(
         "WITH known AS (
@@ -170,7 +167,7 @@ pub fn functions(reference: &mut Session) -> Vec<String> {
 }
 
 /// Returns the words before a parenthesis in the extension's SQL and in the strings of its library.
-fn words_of_calls() -> BTreeSet<String> {
+fn calls() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut words = BTreeSet::new();
     let mut folders = vec![root.join("sql"), root.join("src")];

@@ -39,7 +39,7 @@ fn file(session: &mut Session) -> String {
 }
 
 /// Copies the file into a new table with a default. Returns how many records of WAL each have one row, and several.
-fn copy_file(session: &mut Session, column: &str, default: &str) -> (i64, i64) {
+fn load(session: &mut Session, column: &str, default: &str) -> (i64, i64) {
     session.run("DROP TABLE IF EXISTS item");
     session.run(&format!(
         "CREATE TABLE item (id {column} PRIMARY KEY DEFAULT {default}, n int)"
@@ -71,7 +71,7 @@ fn copy_writes_generated_ids_in_batches() {
         ("bigint", "snowflake_next_in(snowflake_own_shard(), 4, 3)"),
     ];
     for (column, default) in GENERATORS.into_iter().chain(nested) {
-        let (single, batches) = copy_file(&mut session, column, default);
+        let (single, batches) = load(&mut session, column, default);
         assert!(
             batches > 1 && single < 100,
             "{default}: {single} records of one row, {batches} of several"
@@ -81,12 +81,9 @@ fn copy_writes_generated_ids_in_batches() {
     }
     // The same figures of a default that COPY does not know, and where the server counts the generator's calls.
     let one_by_one = (i64::from(rows), 0);
-    assert_eq!(
-        copy_file(&mut session, "uuid", "uuid_v7(now())"),
-        one_by_one
-    );
+    assert_eq!(load(&mut session, "uuid", "uuid_v7(now())"), one_by_one);
     session.run("SET track_functions = 'all'");
-    assert_eq!(copy_file(&mut session, "uuid", "uuid_v7()"), one_by_one);
+    assert_eq!(load(&mut session, "uuid", "uuid_v7()"), one_by_one);
 }
 
 /// Only COPY takes a generator for a function that is not volatile: other statements would evaluate it once for all rows.
@@ -129,7 +126,7 @@ fn a_generator_is_volatile_outside_of_copy() {
     for cost in ["0", "0.0025", "1e10", "1e308"] {
         session.run(&format!("SET cpu_operator_cost = '{cost}'"));
         for default in defaults {
-            copy_file(&mut session, "text", default);
+            load(&mut session, "text", default);
             let equal: i64 = session.one(
                 "SELECT count(*) FROM item WHERE split_part(id, ' ', 1) = split_part(id, ' ', 2)",
             );

@@ -22,7 +22,7 @@ fn draw_and_log(name: &str, draw: &str) -> String {
 }
 
 /// Returns what was logged of a statement.
-fn logged_numbers(server: &Server, name: &str) -> Vec<i64> {
+fn numbers(server: &Server, name: &str) -> Vec<i64> {
     let (log, before) = (server.log(), format!("LOG:  {name}: "));
     let values = log.lines().filter_map(|line| {
         let (_, value) = line.split_once(&before)?;
@@ -48,7 +48,7 @@ fn orphan(server: &Server, draws: &[(&str, &str)]) -> (i64, Vec<Result<(), Refus
         server.until("all of them draw", || {
             draws
                 .iter()
-                .all(|(name, _)| !logged_numbers(server, name).is_empty())
+                .all(|(name, _)| !numbers(server, name).is_empty())
         });
         let killed = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -96,8 +96,7 @@ fn an_orphan_issues_what_was_on_disk_and_no_more() {
     assert_ended(&server, &ends);
     server.start_again();
     let mut session = server.connect("postgres");
-    let [id, order, message] =
-        draws.map(|(name, _)| logged_numbers(&server, name).into_iter().max());
+    let [id, order, message] = draws.map(|(name, _)| numbers(&server, name).into_iter().max());
     let ceiling: i64 = session.one("SELECT last_value FROM mint.time_ceiling");
     let last = time_of(&mut session, id.expect("ids"));
     assert!(last < ceiling, "{last} is not below {ceiling}");
@@ -129,7 +128,7 @@ fn an_orphan_loses_its_leases_at_once() {
     first_id(&ada, "SELECT snowflake_next_id()");
     let (killed, ends) = orphan(&ada, &[("id", "snowflake_next_id()")]);
     assert_ended(&ada, &ends);
-    let last = logged_numbers(&ada, "id").into_iter().max().expect("ids");
+    let last = numbers(&ada, "id").into_iter().max().expect("ids");
     let last = time_of(&mut registry.connect(), last);
     let late = Duration::from_micros((last - killed).max(0).unsigned_abs());
     assert!(

@@ -158,10 +158,8 @@ fn very_many_calls_leak_no_memory() {
                 let server = &server;
                 scope.spawn(move || {
                     let mine = CALLS.iter().skip(half).step_by(2);
-                    mine.flat_map(|(call, part)| {
-                        growing_statements(server, call, (many / part).max(10))
-                    })
-                    .collect::<Vec<_>>()
+                    mine.flat_map(|(call, part)| leaks(server, call, (many / part).max(10)))
+                        .collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -174,7 +172,7 @@ fn very_many_calls_leak_no_memory() {
 }
 
 /// Returns a line for each statement that grows by more than the slack.
-fn growing_statements(server: &Server, call: &str, times: i64) -> Vec<String> {
+fn leaks(server: &Server, call: &str, times: i64) -> Vec<String> {
     let mut grown = Vec::new();
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5), segment_next('tag'), ticket_next('ticket')");
