@@ -17,6 +17,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STYLE = REPOSITORY / "docs/contributing/style.md"
 PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md", "examples/*/README.md"]
 LONGEST = 120
+LONGEST_SENTENCE = 35
+MOST_COLUMNS = 3
 
 # Folders whose comments are read, and what a line of a comment begins with.
 CODE = ["src", "core", "pg_test", "sql", "bench", "examples"]
@@ -69,7 +71,7 @@ def words():
 
 
 def plain(text):
-    """Returns prose without code, targets of links, comments and tags, in as many characters per line break as before."""
+    """Returns prose without code, targets of links, comments and tags, with its line breaks."""
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r"``.+?``|`[^`]*`", "CODE", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -78,7 +80,7 @@ def plain(text):
 
 
 def paragraphs(text):
-    """Yields the number of the first line, the kind, and the text of each paragraph, list item, heading and table row."""
+    """Yields the number of the first line and the text of each paragraph, list item, heading and table row."""
     kept, first, is_code = [], 0, False
     for number, line in enumerate([*text.splitlines(), ""], 1):
         if re.match(r"\s*(```|~~~)", line):
@@ -153,6 +155,21 @@ def length(line):
     return len(re.sub(r"\]\([^)]*\)", "]", line.rstrip()))
 
 
+def is_for_users(path):
+    """Returns whether a page is read by people who do not read code."""
+    name = path.relative_to(REPOSITORY).as_posix()
+    return name.startswith("docs/") and not name.startswith("docs/contributing/") or name == "README.md"
+
+
+def long_sentences(paragraph):
+    """Yields the length of each sentence of a paragraph, or of a cell of a table, that is too long."""
+    prose = plain(paragraph).replace("**", "")
+    parts = prose.split("|") if prose.lstrip().startswith("|") else [prose]
+    for sentence in (sentence for part in parts for sentence in re.split(r"(?<=[.!?:;])\s+", part)):
+        if len(sentence.split()) > LONGEST_SENTENCE:
+            yield f"a sentence of {len(sentence.split())} words; at most {LONGEST_SENTENCE}"
+
+
 def findings_of_page(path, rules):
     text = path.read_text()
     # The rules name the words that they forbid.
@@ -160,6 +177,8 @@ def findings_of_page(path, rules):
         text = re.sub(r"^\| `.*$|^Example: .*$|.*\"who\".*|.*\"whoever\".*|.*\*May\*.*", "", text, flags=re.M)
     for first, paragraph in paragraphs(text):
         for finding in findings_of_prose(paragraph, rules, RELATIVE):
+            yield first, finding
+        for finding in long_sentences(paragraph) if is_for_users(path) else []:
             yield first, finding
         for shift, line in enumerate([] if has_any_length(path) else paragraph.splitlines()):
             if length(line) > LONGEST and not is_free(line):
@@ -169,6 +188,8 @@ def findings_of_page(path, rules):
         is_header = re.match(r"\|[-| :]+\|$", line) and lines[number - 2].startswith("|")
         if is_header and re.search(r"\|\s*\|", lines[number - 2]):
             yield number - 1, "an empty cell in the header of a table"
+        if is_header and line.count("|") > MOST_COLUMNS + 1 and is_for_users(path) and path.name != "README.md":
+            yield number - 1, f"a table of {line.count('|') - 1} columns; at most {MOST_COLUMNS}, as phones show"
 
 
 def findings_of_sql(path, rules):
@@ -245,8 +266,11 @@ def findings_of_commits():
     try:
         done = subprocess.run(log, cwd=REPOSITORY, capture_output=True, text=True)
     except FileNotFoundError:
+        done = None
+    if not done or done.returncode:
+        print("prose: commits are not read, as git has none after", BEFORE_BODIES)
         return
-    for commit in done.stdout.split("\x01")[:-1] if done.returncode == 0 else []:
+    for commit in done.stdout.split("\x01")[:-1]:
         name, subject, body = commit.strip().split("\0")
         if len(subject) > LONGEST_SUBJECT:
             yield f"commit {name}: a subject of {len(subject)} characters; at most {LONGEST_SUBJECT}"
@@ -259,7 +283,11 @@ def main(files):
     is_wrapping = "--wrap" in files
     files = [file for file in files if file != "--wrap"]
     if files:
-        pages, sql, code, commented = [pathlib.Path(file).resolve() for file in files], [], [], []
+        paths = [pathlib.Path(file).resolve() for file in files]
+        pages = [path for path in paths if path.suffix == ".md"]
+        sql = [path for path in paths if path.suffix == ".sql"]
+        code = [path for path in paths if path.suffix == ".rs"]
+        commented = [path for path in paths if path.suffix in MARKS]
     else:
         pages = sorted({page for pattern in PAGES for page in REPOSITORY.glob(pattern)})
         sql = sorted((REPOSITORY / "sql").glob("**/*.sql"))
