@@ -6,7 +6,7 @@
 # Programs are installed into the cache, in the versions of the lock files of their
 # folders or of Debian. A missing one is skipped, with the reason: so they
 # are no part of the short form of make test. The results must be the rows of
-# docs/reference/tested-programs.md; --accept writes them there. The last line is the
+# docs/contributing/tested-programs.md; --accept writes them there. The last line is the
 # total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -174,7 +174,7 @@ rows() {
 
 # Compares rows with those of the document, without the versions of what Debian has, or writes them there.
 compare_rows() {
-    local document=$REPO/docs/reference/tested-programs.md program row rest known
+    local document=$REPO/docs/contributing/tested-programs.md program row rest known
     rows | while IFS= read -r row; do
         program=$(cut -d '`' -f 2 <<<"$row")
         if [ -n "$accept" ]; then

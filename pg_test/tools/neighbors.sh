@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # neighbors.sh [MAJOR]: other extensions and programs beside pg_mint, by the tests of
 # pg_test/cluster/tests/neighbors, and the table of their results. neighbors.sh --accept
-# puts the table of the last runs into docs/reference/tested-programs.md.
+# puts the table of the last runs into docs/contributing/tested-programs.md.
 #
 # Debian's packages are taken for its own PostgreSQL. NEIGHBORS is a folder with the sources
 # of others, see neighbors_tree.sh; what is not there is skipped by its name. Without PG=,
@@ -15,7 +15,7 @@ rows=$CACHE/neighbors_rows
 mkdir -p "$rows"
 chmod 755 "$rows"
 cd "$REPO"
-if [ "${1:-}" = --accept ]; then exec "$TOOLS/neighbors_page.py" "$rows" docs/reference/tested-programs.md; fi
+if [ "${1:-}" = --accept ]; then exec "$TOOLS/neighbors_page.py" "$rows" docs/contributing/tested-programs.md; fi
 
 need_rust
 # The newest that TimescaleDB supports.

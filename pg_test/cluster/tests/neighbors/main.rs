@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A program that the tree or the machine does not have is skipped by its name. Each test that passes leaves a row of the table in
-//! docs/reference/tested-programs.md, see `row.rs`.
+//! docs/contributing/tested-programs.md, see `row.rs`.
 
 mod extensions;
 mod orders;

@@ -1,4 +1,4 @@
-//! Rows of the table in docs/reference/tested-programs.md, which `pg_test/tools/neighbors_page.py` makes of them.
+//! Rows of the table in docs/contributing/tested-programs.md, which `pg_test/tools/neighbors_page.py` makes of them.
 
 use mint_cluster::say;
 use mint_cluster::server::installation;
