@@ -237,28 +237,33 @@ fn assert_same(page: &str, catalog: Vec<String>, documented: Vec<String>) {
     );
 }
 
-/// Every function that applications or administrators call, as its page has it. The comment of any other says so:
-/// `Internal: ...`, or what type, operator or cast it implements.
-const FUNCTIONS: &str = r"
-    SELECT format(CASE prokind WHEN 'p' THEN '- `%s%s(%s)` → *procedure*' ELSE '- `%s%s(%s)` → %s · *%s*' END,
+/// Every function that applications or administrators call, as its page has it: without the properties that most have,
+/// which "How to read an entry" in functions/snowflake.md names. The comment of any other says so: `Internal: ...`, or
+/// what type, operator or cast it implements.
+const FUNCTIONS: &str = r#"
+    SELECT format(CASE prokind WHEN 'p' THEN '- `%s%s(%s)` → *procedure*' ELSE '- `%s%s(%s)` → %s' END,
         CASE nspname WHEN 'mint' THEN 'mint.' END, proname, arguments,
         CASE WHEN proretset AND v.viewname IS NOT NULL THEN format('rows of [`mint.%s`](../views.md#mint%1$s)', proname)
-             ELSE format('`%s`', result) END,
-        concat_ws(', ', CASE provolatile WHEN 'v' THEN 'volatile' WHEN 's' THEN 'stable' ELSE 'immutable' END,
-            CASE WHEN proisstrict AND pronargs > 0 THEN 'strict' END,
-            'parallel ' || CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted' ELSE 'unsafe' END,
-            CASE WHEN NOT has_function_privilege('public', p.oid, 'EXECUTE') THEN 'not for PUBLIC' END))
+             WHEN result LIKE 'TABLE(%' AND result = lag(result) OVER (PARTITION BY nspname, proname ORDER BY arguments COLLATE "C")
+             THEN '`TABLE(...)`' ELSE format('`%s`', result) END)
+        || CASE WHEN properties <> '' AND prokind = 'f' THEN format(' · *%s*', properties) ELSE '' END
     FROM pg_depend d
     JOIN pg_proc p ON p.oid = objid
     JOIN pg_namespace n ON n.oid = pronamespace
     LEFT JOIN pg_views v ON v.schemaname = 'mint' AND v.viewname = proname AND nspname = 'mint',
-    LATERAL (SELECT replace(text, 'timestamp with time zone', 'timestamptz') AS arguments
-             FROM regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), '(^|, )IN ', '\1', 'g'),
-                 '::(snowflake_layout|text|bytea|interval|bigint|integer\[\]|timestamp with time zone|numeric)', '', 'g') text) a,
-    LATERAL (SELECT replace(pg_get_function_result(p.oid), 'timestamp with time zone', 'timestamptz') AS result) r
+    LATERAL (SELECT replace(pg_get_function_arguments(p.oid), 'timestamp with time zone', 'timestamptz') AS text) t,
+    LATERAL (SELECT regexp_replace(regexp_replace(text, '(^|, )IN ', '\1', 'g'),
+                 '::(snowflake_layout|text|bytea|interval|bigint|integer\[\]|timestamptz|numeric)', '', 'g') AS text) u,
+    LATERAL (SELECT replace(regexp_replace(u.text, '(, )?layout snowflake_layout DEFAULT ''instagram''', '[\1layout]'),
+                 '[, ', ' [, ') AS arguments) a,
+    LATERAL (SELECT replace(pg_get_function_result(p.oid), 'timestamp with time zone', 'timestamptz') AS result) r,
+    LATERAL (SELECT concat_ws(', ', CASE provolatile WHEN 'v' THEN 'volatile' WHEN 's' THEN 'stable' END,
+                 CASE WHEN NOT proisstrict AND pronargs > 0 THEN 'not strict' END,
+                 CASE proparallel WHEN 'r' THEN 'parallel restricted' WHEN 'u' THEN 'parallel unsafe' END,
+                 CASE WHEN NOT has_function_privilege('public', p.oid, 'EXECUTE') THEN 'not for PUBLIC' END) AS properties) s
     WHERE d.deptype = 'e' AND d.classid = 'pg_proc'::regclass AND prokind IN ('f', 'p')
         AND obj_description(p.oid) !~ '^(Internal: .*|I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'
-        AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
+        AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')"#;
 
 #[test]
 fn the_reference_has_every_function_with_an_example() {
@@ -298,9 +303,14 @@ fn the_reference_has_every_column_of_every_view() {
     let mut documented = Vec::new();
     for section in page.split("\n## ").skip(1) {
         let view = section.lines().next().unwrap_or_default();
-        for row in section.lines().filter(|line| line.starts_with("| `")) {
-            let cells: Vec<&str> = row.split('`').collect();
-            documented.push(format!("{view} {} {}", cells[1], cells[3]));
+        // An entry can be longer than a line; its columns are before the first colon.
+        for entry in section.split("\n- `").skip(1) {
+            let (columns, _) = entry.split_once("`: ").unwrap_or((entry, ""));
+            for column in columns.split('`').step_by(2) {
+                // Most columns are of this type, which the page says once.
+                let (name, kind) = column.split_once(' ').unwrap_or((column, "bigint"));
+                documented.push(format!("{view} {name} {kind}"));
+            }
         }
     }
     assert_same("docs/reference/views.md", columns, documented);
@@ -312,10 +322,10 @@ fn the_reference_has_every_setting() {
     let mut session = server.connect("postgres");
     session.run("LOAD 'pg_mint'");
     let settings = session.column(
-        r"SELECT format('| [`%s`](#%s) | `%s` | %s | %s | %s |', name, replace(name, '.', ''),
+        r"SELECT format('| [`%s`](#%s) | `%s`; %s | %s |', name, replace(name, '.', ''),
               COALESCE(NULLIF(current_setting(name), ''), $$''$$),
-              CASE vartype WHEN 'integer' THEN min_val || ' to ' || max_val WHEN 'bool' THEN 'boolean' ELSE 'text' END,
-              unit, context)
+              CASE vartype WHEN 'integer' THEN concat_ws(' ', min_val, 'to', max_val, unit) WHEN 'bool' THEN 'boolean' ELSE 'text' END,
+              context)
           FROM pg_settings WHERE name LIKE 'pg\_mint.%'",
     );
     let page = reference("settings.md");
@@ -369,11 +379,16 @@ fn the_reference_has_every_sqlstate() {
             }
         }
     }
+    // Frequent ones have a section with their messages, the others a row of the last table.
     let page = reference("errors.md");
-    let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
-    assert_same(
-        "docs/reference/errors.md",
-        raised,
-        headings.map(str::to_owned).collect(),
-    );
+    let (sections, others) = page
+        .split_once("\n## Other SQLSTATEs\n")
+        .expect("a section of the others");
+    let is_code = |word: &&str| word.len() == 5 && word.chars().all(|sign| !sign.is_lowercase());
+    let headings = sections.lines().filter_map(|line| line.strip_prefix("## "));
+    let rows = others.lines().filter_map(|line| line.strip_prefix("| "));
+    let rows = rows.filter_map(|row| row.split(" | ").next());
+    let listed = rows.flat_map(|cell| cell.split(", "));
+    let documented = headings.chain(listed).filter(is_code).map(str::to_owned);
+    assert_same("docs/reference/errors.md", raised, documented.collect());
 }
