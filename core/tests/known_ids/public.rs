@@ -134,7 +134,7 @@ fn crockford_and_hex_are_read_as_people_write_them() {
     assert_eq!(id("crockford", "1U"), Err(not_a_digit('U', "crockford")));
 }
 
-/// By encoding, a letter in the other case is the same digit, another, or none.
+/// A letter in the other case is the same digit, another, or none: that depends on the encoding.
 #[test]
 fn only_some_encodings_can_tell_a_flipped_case() {
     let none = |name: &'static str| {
