@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Error, NoTls};
 
 /// The most bytes of a command: of lists in lists, as many as the decoder can take apart on the stack of a thread.
@@ -61,7 +62,9 @@ fn sequence(key: &Bytes) -> Result<String, Refused> {
 async fn set(pool: &Pool, key: &Bytes, last: &Bytes) -> Result<BytesFrame, Refused> {
     let name = sequence(key)?;
     let last = str::from_utf8(last).ok().and_then(|text| text.parse().ok());
-    let start = last.filter(|last| *last >= 0).and_then(|last: i64| last.checked_add(1));
+    let start = last
+        .filter(|last| *last >= 0)
+        .and_then(|last: i64| last.checked_add(1));
     let start = start.ok_or("value is not an integer or out of range")?;
     let db = pool.get().await?;
     let create = "SELECT segment_create($1, start => $2) WHERE to_regclass($1) IS NULL";
@@ -75,27 +78,32 @@ async fn set(pool: &Pool, key: &Bytes, last: &Bytes) -> Result<BytesFrame, Refus
     Ok(BytesFrame::SimpleString("OK".into()))
 }
 
-/// Returns the next id. idgo answers 0 if there is no such key, which a program could take for an id.
-async fn get(pool: &Pool, key: &Bytes) -> Result<BytesFrame, Refused> {
+/// Returns what a query finds about the sequence of a key.
+async fn ask<T: FromSqlOwned>(pool: &Pool, query: &str, key: &Bytes) -> Result<T, Refused> {
     let name = sequence(key)?;
     let db = pool.get().await?;
-    let next = db.prepare_cached("SELECT segment_next(to_regclass($1))").await?;
-    let id: Option<i64> = db.query_one(&next, &[&name]).await?.get(0);
-    Ok(BytesFrame::BulkString(id.ok_or("no such key")?.to_string().into()))
+    let query = db.prepare_cached(query).await?;
+    Ok(db.query_one(&query, &[&name]).await?.get(0))
+}
+
+/// Returns the next id. idgo answers 0 if there is no such key, which a program could take for an id.
+async fn get(pool: &Pool, key: &Bytes) -> Result<BytesFrame, Refused> {
+    let id: Option<i64> = ask(pool, "SELECT segment_next(to_regclass($1))", key).await?;
+    let id = id.ok_or("no such key")?;
+    Ok(BytesFrame::BulkString(id.to_string().into()))
 }
 
 async fn exists(pool: &Pool, key: &Bytes) -> Result<BytesFrame, Refused> {
-    let name = sequence(key)?;
-    let db = pool.get().await?;
-    let exists = db.prepare_cached("SELECT to_regclass($1) IS NOT NULL").await?;
-    let exists: bool = db.query_one(&exists, &[&name]).await?.get(0);
+    let exists: bool = ask(pool, "SELECT to_regclass($1) IS NOT NULL", key).await?;
     Ok(BytesFrame::Integer(exists.into()))
 }
 
 async fn del(pool: &Pool, key: &Bytes) -> Result<BytesFrame, Refused> {
     let drop_it = format!("DROP SEQUENCE {}", sequence(key)?);
     match pool.get().await?.batch_execute(&drop_it).await {
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(BytesFrame::Integer(0)),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
+            Ok(BytesFrame::Integer(0))
+        }
         done => Ok(done.map(|()| BytesFrame::Integer(1))?),
     }
 }
@@ -119,10 +127,13 @@ async fn answer(pool: &Pool, command: &[Bytes]) -> Result<BytesFrame, Refused> {
         ("PING", []) => ping(pool).await,
         // All numbers are one database, as in idgo.
         ("SELECT", [_]) => Ok(BytesFrame::SimpleString("OK".into())),
-        ("SET" | "GET" | "EXISTS" | "DEL" | "PING" | "SELECT", _) => {
-            Err(Refused(format!("wrong number of arguments for '{word}' command")))
-        }
-        _ => Err(Refused(format!("unknown command {:.64}", format!("{word:?}")))),
+        ("SET" | "GET" | "EXISTS" | "DEL" | "PING" | "SELECT", _) => Err(Refused(format!(
+            "wrong number of arguments for '{word}' command"
+        ))),
+        _ => Err(Refused(format!(
+            "unknown command {:.64}",
+            format!("{word:?}")
+        ))),
     }
 }
 
@@ -155,7 +166,10 @@ async fn serve(pool: Pool, mut client: TcpStream) -> std::io::Result<()> {
                 continue;
             }
             Ok(None) => (Err("Protocol error: the command is too long".into()), true),
-            Err(error) => (Err(Refused(format!("Protocol error: {}", error.details()))), true),
+            Err(error) => (
+                Err(Refused(format!("Protocol error: {}", error.details()))),
+                true,
+            ),
         };
         let frame = answer.unwrap_or_else(|Refused(text)| {
             let line = text.replace(['\r', '\n'], " ");

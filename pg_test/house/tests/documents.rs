@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Pages beside README.md.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md", "CHANGELOG.md",
     "examples/decode/README.md", "examples/express/README.md", "examples/fastapi/README.md",
+    "examples/redis/README.md",
 ];
 
 /// Returns all pages, with those that the bench writes.
