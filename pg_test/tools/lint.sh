@@ -11,6 +11,7 @@ cd "$REPO"
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
+step "cargo fmt --check, examples/redis" fmt_redis cargo fmt --manifest-path examples/redis/Cargo.toml --check
 step "names in SQL" sql_names "$TOOLS/sql_names.sh"
 step "prose" prose "$TOOLS/prose.sh"
 step "versions" versions "$TOOLS/versions.sh"
@@ -20,7 +21,7 @@ step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
-for member in core pg_test/cluster pg_test/house pg_test/drivers/tokio_postgres bench bench/empty_pgrx; do
+for member in core pg_test/cluster pg_test/house pg_test/drivers/tokio_postgres bench bench/empty_pgrx examples/redis; do
     if [ -e "$member/Cargo.toml" ]; then
         step "clippy, $member" "clippy_$(basename "$member")" \
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
