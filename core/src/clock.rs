@@ -7,11 +7,16 @@ use jiff::Timestamp;
 /// microseconds. PostgreSQL's resolution; negative before 1970.
 pub type Micros = i64;
 
+/// A second.
+pub const SECOND: Micros = 1_000_000;
+/// A day of 24 hours.
+pub const DAY: Micros = 86_400 * SECOND;
+
 /// Formats a timestamp by RFC 3339, with years after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
 #[must_use]
 pub fn timestamp_text(at: Micros) -> String {
     /// The 400 years after which the calendar repeats, and the start of the last of them that `Timestamp` has whole.
-    const CYCLE: Micros = 146_097 * 86_400_000_000;
+    const CYCLE: Micros = 146_097 * DAY;
     const LAST: Micros = 19 * CYCLE;
     let cycles = (at - LAST.min(at)) / CYCLE;
     let Ok(timestamp) = Timestamp::from_microsecond(at - cycles * CYCLE) else {
@@ -31,11 +36,10 @@ pub fn timestamp_text(at: Micros) -> String {
 /// on. `1.5 s`, `12 ms`, `730 days`.
 #[must_use]
 pub fn duration_text(micros: Micros) -> String {
-    const DAY: i64 = 86_400_000;
     let (number, unit) = match micros / 1_000 {
         ..1_000 => (micros, "ms"),
         ms @ ..=9_999 => (ms, "s"),
-        ms if ms >= 2 * DAY => ((ms + DAY / 2) / DAY * 1_000, "days"),
+        _ if micros >= 2 * DAY => (micros.saturating_add(DAY / 2) / DAY * 1_000, "days"),
         ms => ((ms + 500) / 1_000 * 1_000, "s"),
     };
     let text = format!("{}.{:03}", number / 1_000, number % 1_000);
@@ -64,10 +68,7 @@ impl ClockAnchor {
     /// Returns an anchor not yet set, which trusts the first clock that it sees.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            offset: AtomicI64::new(0),
-            last_read: AtomicI64::new(0),
-        }
+        Self::default()
     }
 
     /// Checks the wall clock `now` against the time since boot `up`.
@@ -79,14 +80,10 @@ impl ClockAnchor {
     /// The surplus in microseconds when the clock ran ahead by more than `max_jump`.
     pub fn check(&self, now: Micros, up: Micros, max_jump: Micros) -> Result<(), Micros> {
         let offset = now.saturating_sub(up);
-        let trusted =
-            match self
-                .offset
-                .compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => return Ok(()),
-                Err(trusted) => trusted,
-            };
+        let set = (self.offset).compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire);
+        let Err(trusted) = set else {
+            return Ok(());
+        };
         let surplus = offset.saturating_sub(trusted);
         if surplus > max_jump {
             return Err(surplus);
@@ -130,7 +127,7 @@ impl ClockAnchor {
 mod tests {
     use super::*;
 
-    const HOUR: Micros = 3_600_000_000;
+    const HOUR: Micros = 3_600 * SECOND;
 
     #[test]
     fn a_jump_is_refused_until_accepted() {

@@ -1,7 +1,7 @@
 //! MongoDB's ObjectID (BSON ObjectID specification): 12 bytes of time, process and counter.
 
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
-use crate::clock::Micros;
+use crate::clock::{Micros, SECOND};
 use crate::monotonic::{ClockTime, MonotonicWord};
 use md5::{Digest, Md5};
 use std::cell::Cell;
@@ -12,7 +12,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectId(pub [u8; 12]);
 
-const SECOND: Micros = 1_000_000;
 const COUNTER: u32 = 24;
 const COUNTER_MASK: u64 = (1 << COUNTER) - 1;
 /// The last second, in 2106.

@@ -3,7 +3,7 @@
 //! The rules are those of PostgreSQL's `nextval`, so that a session that takes a step from a sequence and one that
 //! calls `nextval` on it can never get the same value.
 
-use crate::clock::Micros;
+use crate::clock::{Micros, SECOND};
 
 /// The definition of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +196,7 @@ pub fn steps(step: u64, total: u64) -> (u64, u64) {
     (FIRST.min(most), most)
 }
 
-const MINUTE: Micros = 60_000_000;
+const MINUTE: Micros = 60 * SECOND;
 
 /// The time that a segment has to last at least. Leaf has 15 minutes for it. Here that is for the two segments of a sequence, which a
 /// restart skips: so it skips up to three times what was issued in the 15 minutes before. The time from one refill to the next

@@ -1,11 +1,8 @@
 //! Ids of a layout: composing, decoding, and the bounds of a timestamp.
 
-use crate::clock::{Micros, duration_text, timestamp_text};
+use crate::clock::{DAY, Micros, duration_text, timestamp_text};
 use crate::snowflake::error::{IdError, SpanError};
 use crate::snowflake::layout::Layout;
-
-/// A day of 24 hours.
-const DAY: i128 = 86_400_000_000;
 
 /// The fields of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +176,7 @@ impl Layout {
         if months != 0 {
             return Err(SpanError::Months);
         }
-        let length = i128::from(days) * DAY + i128::from(time);
+        let length = i128::from(days) * i128::from(DAY) + i128::from(time);
         if length <= 0 {
             return Err(SpanError::NotPositive);
         }

@@ -1,7 +1,7 @@
 //! The request for the next segment from another server, in the slot of its sequence.
 
 use crate::pg::machine::clock;
-use mint_core::Micros;
+use mint_core::clock::{Micros, SECOND};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// 0 when the last one has brought a segment, or there was none. Otherwise what became of it, and since when, in milliseconds
@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[repr(transparent)]
 pub struct Request(AtomicU32);
 
-const SECOND: Micros = 1_000_000;
 /// The bit of a failure. It stays until there is a segment.
 const TROUBLED: u32 = 8;
 

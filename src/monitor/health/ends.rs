@@ -6,10 +6,8 @@ use crate::monitor::health::finding::{Finding, Status, one_of_each};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::machine::clock::ahead;
 use crate::snowflake::lane::usage::LanesUsage;
-use mint_core::{Layout, Micros, clock::timestamp_text};
+use mint_core::{Layout, Micros, clock::DAY, clock::timestamp_text};
 use std::{cmp::Reverse, collections::HashSet};
-
-const DAY: Micros = 86_400_000_000;
 
 fn status(layout: &Layout) -> Status {
     match layout.end().map(ahead) {

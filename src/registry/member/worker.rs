@@ -20,7 +20,7 @@ use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node};
 use crate::statistics;
 use crate::statistics::Count;
-use mint_core::Micros;
+use mint_core::clock::{Micros, SECOND};
 use mint_core::registry::ring::{Refusal, RingDemand, RingRules};
 use pgrx::{pg_guard, pg_sys};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,7 +29,7 @@ const RULES: RingRules = RingRules::STANDARD;
 /// The shortest time from one request for a node to the next, however many sessions want it.
 const MIN_RETRY: Micros = 50_000;
 /// The wait of the worker after a failure, and the longest time in which a change of settings can go unnoticed.
-const SECOND: Micros = 1_000_000;
+const MAX_RETRY: Micros = SECOND;
 
 /// Runs the worker: its entry point, by the name in [`WORKER`].
 #[pg_guard]
@@ -157,8 +157,8 @@ impl LeaseWorker {
         }
         head.requests.answer(requested);
         let next = wanted.iter().map(|&width| self.due[width as usize]).min();
-        next.map_or(SECOND, |due| due - clock::up())
-            .clamp(MIN_RETRY, SECOND)
+        next.map_or(MAX_RETRY, |due| due - clock::up())
+            .clamp(MIN_RETRY, MAX_RETRY)
     }
 
     /// Returns the time until a request is due; sooner after a failure, if a session waits.
@@ -203,7 +203,7 @@ impl LeaseWorker {
     /// Why there is none, and for how long the registry is not asked again.
     fn obtain(&mut self, width: u32) -> Result<(), (Trouble, Micros)> {
         let head = memory();
-        let failed = |failure| (Trouble::of_failure(failure), SECOND);
+        let failed = |failure| (Trouble::of_failure(failure), MAX_RETRY);
         if let Some(slot) = head.chosen_slot(width)
             && let Some(lease) = slot.held_lease()
         {
@@ -218,7 +218,7 @@ impl LeaseWorker {
                         return Ok(());
                     }
                     RegistryAnswer::Refusal(why @ Refusal::Clock { .. }) => {
-                        return Err((Trouble::of_refusal(width, why), SECOND));
+                        return Err((Trouble::of_refusal(width, why), MAX_RETRY));
                     }
                     RegistryAnswer::Refusal(_) => {}
                 }
@@ -237,7 +237,7 @@ impl LeaseWorker {
             RegistryAnswer::Lease(lease) => {
                 let Some(slot) = head.slot_for(width, lease.node) else {
                     let why = "all 1024 lease slots have been used since the server was started";
-                    return Err((Trouble::new(why, "Restart the server."), SECOND));
+                    return Err((Trouble::new(why, "Restart the server."), MAX_RETRY));
                 };
                 slot.replace(lease);
                 head.choose(width, Some(slot));
@@ -246,8 +246,8 @@ impl LeaseWorker {
             }
             RegistryAnswer::Refusal(why) => {
                 let pause = match why {
-                    Refusal::Wait { left } => left.clamp(MIN_RETRY, SECOND),
-                    _ => SECOND,
+                    Refusal::Wait { left } => left.clamp(MIN_RETRY, MAX_RETRY),
+                    _ => MAX_RETRY,
                 };
                 Err((Trouble::of_refusal(width, why), pause))
             }
