@@ -1,22 +1,22 @@
 //! The rules by which a registry leases nodes: a ring of leases.
 //!
-//! Nodes are granted in the order of a ring. A registry was *started* when it can have forgotten leases: its server was
-//! started, its tables were restored, moved or copied, or its clock was set. Then it grants nothing new until all
-//! leases that it can have granted have ended, and continues at a distant place of the ring. Meanwhile and later, it
-//! renews a lease by the member's word if it knows of no other lease of the node. No step lowers the end of a lease
-//! below ids that can exist.
+//! Nodes are granted in the order of a ring. A *start* is any event after which the registry might have forgotten
+//! leases: its server restarts; its tables are restored, moved or copied; its clock is set. Then it grants nothing new
+//! until all leases that it can have granted have ended, and continues at a distant place of the ring. Meanwhile and
+//! later, it renews a lease by the member's word if it knows of no other lease of the node. No step lowers the end of a
+//! lease below ids that can exist.
 //!
-//! If clocks are right, the wait alone keeps leases of one node apart; if nothing is forgotten, the rows alone do, by
-//! any clocks. The order of the ring is for the rest: a registry and its copy that live side by side, and wrong clocks
-//! beside lost rows. `core/tests/registry_ring` searches all of that.
+//! If clocks are right, the wait alone keeps leases of one node apart. If no row is lost, the rows alone suffice,
+//! whatever the clocks say. The ring order protects the remaining cases: a registry and its copy that live side by
+//! side, and wrong clocks beside lost rows. `core/tests/registry_ring` searches all of that.
 //!
 //! The caller chooses the registry, keeps its state and carries requests. It has to
-//! - load, answer and store alone: under a lock of the registry, but for a request that [`RingRules::is_plain`], for
+//! - load, answer and store alone: under a lock of the registry, but for a request that [`RingRules::is_plain_renewal`], for
 //!   which a lock of its row is enough. A start ([`RingRules::is_start`]) waits for those, too. Clocks are read under
 //!   the lock;
 //! - store the state and commit it durably before the answer is told, **also when the answer is a [`Refusal`]**;
-//! - keep the memory after the commit and before the lock is left, or nothing of both. After a plain renewal, its
-//!   digest takes the change of that row alone: others do the same meanwhile.
+//! - publish the memory after the commit and before releasing the lock. If the commit fails, publish neither. After a
+//!   plain renewal, its digest takes the change of that row alone: others do the same meanwhile.
 
 use crate::clock::Micros;
 pub use crate::registry::ring_state::{
@@ -50,7 +50,7 @@ impl RingRules {
         }
         let mut kept = match *memory {
             Some(kept) if !self.is_start(state, Some(kept), run, clocks) => kept,
-            _ => Self::start(state, run, clocks),
+            _ => Self::begin_wait(state, run, clocks),
         };
         let left = self
             .wait
@@ -89,7 +89,7 @@ impl RingRules {
     /// Returns whether a request is the renewal of a lease whose row lasts: then no other row is needed. `state` is
     /// one with that row alone, and the digest of the memory.
     #[must_use]
-    pub fn is_plain(
+    pub fn is_plain_renewal(
         &self,
         state: &RingState,
         memory: Option<RingMemory>,
@@ -108,8 +108,8 @@ impl RingRules {
     }
 
     /// Begins the wait, after which each ring jumps.
-    fn start(state: &mut RingState, run: RegistryRun, clocks: RingClocks) -> RingMemory {
-        state.rings.values_mut().for_each(|at| at.jumps = true);
+    fn begin_wait(state: &mut RingState, run: RegistryRun, clocks: RingClocks) -> RingMemory {
+        state.rings.values_mut().for_each(|ring| ring.jumps = true);
         state.run = Some(run);
         RingMemory {
             began: clocks.boot,
@@ -127,26 +127,28 @@ impl RingRules {
         now: Micros,
         random: u64,
     ) -> Result<RingLease, Refusal> {
-        let place = ring.start + random % (ring.end - ring.start);
-        let new = RingPosition {
-            position: place,
-            base: place,
+        let first_position = ring.start + random % (ring.end - ring.start);
+        let ring_position = state.rings.entry(width).or_insert(RingPosition {
+            position: first_position,
+            base: first_position,
             based: Micros::MIN,
             jumps: false,
-        };
-        let at = state.rings.entry(width).or_insert(new);
-        let free = self.free_nodes(&state.rows, ring, at.position, now)?;
+        });
+        let RingPosition { position, .. } = *ring_position;
+        let free = self.free_nodes(&state.rows, ring, position, now)?;
         let mut index = 0;
-        if std::mem::take(&mut at.jumps) {
-            if now.saturating_sub(at.based).saturating_abs() > self.base {
-                (at.base, at.based) = (at.position, now);
+        if std::mem::take(&mut ring_position.jumps) {
+            let RingPosition { base, based, .. } = ring_position;
+            if now.saturating_sub(*based).saturating_abs() > self.base_lifetime {
+                (*base, *based) = (position, now);
             }
-            let after = |node: u64| steps(ring, at.position, node);
-            let to_base = free.partition_point(|node| after(*node) <= after(at.base));
+            let after = |node: u64| steps(ring, position, node);
+            let to_base = free.partition_point(|node| after(*node) <= after(*base));
             index = jump(free.len(), to_base, random);
         }
-        let node = free.get(index).copied().unwrap_or(ring.start);
-        at.position = node;
+        // A wrong index must not grant another node.
+        let node = free[index];
+        ring_position.position = node;
         Ok(state.write(RingLease {
             node,
             number,
@@ -155,9 +157,9 @@ impl RingRules {
         }))
     }
 
-    /// Returns the nodes that can be granted, in the order of the ring: those that nobody has had, or after which at
-    /// least a quarter has ended of the nodes that are not kept out, as a copy of this registry can have renewed a lease
-    /// that has ended here. If there are none, those whose last lease is over by all clocks.
+    /// Returns the nodes that can be granted, in the order of the ring. Prefers nodes never leased, and nodes whose lease
+    /// ended before the leases of at least a quarter of the usable nodes, as a copy of this registry can have renewed a
+    /// lease that has ended here. If there are none, those whose last lease is over by all clocks.
     fn free_nodes(
         &self,
         rows: &BTreeMap<u64, RingLease>,
@@ -167,21 +169,21 @@ impl RingRules {
     ) -> Result<Vec<u64>, Refusal> {
         let nodes = ring.end - ring.start;
         // Even if a clock a skew ahead began the lease, it is over by a clock a skew behind.
-        let over = now.saturating_sub(self.skew.saturating_mul(2));
+        let ended_by_all_clocks = now.saturating_sub(self.skew.saturating_mul(2));
         let ends = || rows.range(ring.clone()).map(|(_, lease)| lease.until);
         let kept_out = ends().filter(|until| *until == Micros::MAX).count() as u64;
         let mut ended: Vec<Micros> = ends().filter(|until| *until <= now).collect();
         ended.sort_unstable_by_key(|until| Reverse(*until));
         let rested = match ((nodes - kept_out) / 4) as usize {
-            0 => over,
-            quarter if quarter <= ended.len() => over.min(ended[quarter - 1]),
+            0 => ended_by_all_clocks,
+            quarter if quarter <= ended.len() => ended_by_all_clocks.min(ended[quarter - 1]),
             _ => Micros::MIN,
         };
         let begin = position.clamp(ring.start, ring.end - 1);
-        for before in [rested, over] {
+        for before in [rested, ended_by_all_clocks] {
             let is_free = |node: &u64| rows.get(node).is_none_or(|lease| lease.until < before);
-            let nodes = (begin + 1..ring.end).chain(ring.start..=begin);
-            let free: Vec<u64> = nodes.filter(is_free).collect();
+            let candidates = (begin + 1..ring.end).chain(ring.start..=begin);
+            let free: Vec<u64> = candidates.filter(is_free).collect();
             if !free.is_empty() {
                 return Ok(free);
             }
@@ -218,9 +220,9 @@ fn steps(ring: &Range<u64>, from: u64, to: u64) -> u64 {
     (to + (ring.end - ring.start) - from - 1) % (ring.end - ring.start)
 }
 
-/// Returns the index of one of `count` free nodes, chosen at random. It is at least an eighth of them away from the
-/// first, where a copy that was not started would continue, and a quarter from the base, so that repeated starts do not
-/// lead back to it.
+/// Returns the index of one of `count` free nodes, chosen at random. It is at least an eighth of the list away from index
+/// 0, where an unstarted copy would continue, and at least a quarter away from `base`: so repeated starts do not lead
+/// back to it. One such index exists for each `count` above 0.
 fn jump(count: usize, base: usize, random: u64) -> usize {
     let is_far = |from: usize, to: usize, by: usize| {
         let distance = (to + count - from) % count;
@@ -228,8 +230,7 @@ fn jump(count: usize, base: usize, random: u64) -> usize {
     };
     let is_place = |at: &usize| is_far(base, *at, count / 4) && is_far(0, *at, count / 8);
     let places: Vec<usize> = (0..count).filter(is_place).collect();
-    let chosen = random.checked_rem(places.len() as u64).unwrap_or_default();
-    places.get(chosen as usize).copied().unwrap_or_default()
+    places[(random % places.len() as u64) as usize]
 }
 
 impl RingClocks {

@@ -1,11 +1,9 @@
 //! The state of a registry, the requests of members, and the answers.
 
 use crate::bytes::hash::splitmix64;
-use crate::clock::Micros;
+use crate::clock::{DAY, Micros, SECOND};
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-const SECOND: Micros = 1_000_000;
 
 /// The limits by which a registry grants leases. Members and registries must have the same: [`RingRules::STANDARD`].
 /// Tests have shorter ones.
@@ -24,8 +22,8 @@ pub struct RingRules {
     /// The time in which a registry that can have forgotten leases grants none: 35 s. A lease can begin by a clock a
     /// skew ahead, and the next one by a clock a skew behind, so **not less than a lease and two skews**.
     pub wait: Micros,
-    /// The time in which all jumps of a ring keep far from the same base: a day.
-    pub base: Micros,
+    /// Jumps within this time all keep away from the position before the first of them: a day.
+    pub base_lifetime: Micros,
 }
 
 impl RingRules {
@@ -37,7 +35,7 @@ impl RingRules {
         renewal: 10 * SECOND,
         skew: 5 * SECOND / 2,
         wait: 35 * SECOND,
-        base: 86_400 * SECOND,
+        base_lifetime: DAY,
     };
 
     /// Returns the latest end that a lease can have, by a clock at `now`.
@@ -102,7 +100,7 @@ pub struct RingState {
     /// The rings, by their width.
     pub rings: BTreeMap<u32, RingPosition>,
     /// The last lease of each node of the width that is asked for: one until [`Micros::MAX`] keeps its node out of
-    /// the ring. For a request that [`RingRules::is_plain`], the row of its node is enough.
+    /// the ring. For a request that [`RingRules::is_plain_renewal`], the row of its node is enough.
     pub rows: BTreeMap<u64, RingLease>,
 }
 

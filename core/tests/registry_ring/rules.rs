@@ -319,7 +319,7 @@ fn a_start_jumps_far_from_where_the_ring_was_and_from_its_base() {
         before = registry.state.rings[&WIDTH].position;
     }
     assert_eq!(places.len(), 65);
-    registry.now += RULES.base;
+    registry.now += RULES.base_lifetime;
     registry.memory = None;
     assert!(registry.grant(2).is_err());
     registry.now += 35 * SECOND;
@@ -358,7 +358,7 @@ fn times_at_their_ends_do_no_harm() {
                 demand,
             };
             let Registry { state, memory, .. } = &mut registry;
-            let is_plain = RULES.is_plain(state, *memory, RUN, &request, clocks);
+            let is_plain = RULES.is_plain_renewal(state, *memory, RUN, &request, clocks);
             let answer = RULES.answer(state, memory, RUN, &request, clocks, random);
             assert!(!is_plain || answer.is_ok() || !lease.is_credible(&RULES, now));
         }

@@ -148,7 +148,7 @@ impl OpenRegistry<'_, '_> {
             rings,
             rows,
         };
-        let is_plain = RULES.is_plain(&state, kept, self.run, &self.request.ring, clocks());
+        let is_plain = RULES.is_plain_renewal(&state, kept, self.run, &self.request.ring, clocks());
         is_plain.then_some((state, kept))
     }
 

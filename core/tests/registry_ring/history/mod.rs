@@ -57,14 +57,14 @@ impl History {
     fn new(seed: u64, without: Without) -> Self {
         let mut rng = Rng::new(seed);
         let nodes = 32 << rng.below(4);
-        let base = if without == Without::Base {
+        let base_lifetime = if without == Without::Base {
             -1
         } else {
-            RingRules::STANDARD.base
+            RingRules::STANDARD.base_lifetime
         };
         let rules = RingRules {
             largest_ring: nodes,
-            base,
+            base_lifetime,
             ..RingRules::STANDARD
         };
         let mut rows = old_rows(&mut rng, nodes);

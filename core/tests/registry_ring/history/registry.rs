@@ -94,7 +94,8 @@ impl Registry {
         let digest = self.state.digest;
         // A plain renewal does not know the other rows.
         self.state.digest = self.memory.map_or(digest, |kept| kept.digest);
-        let is_plain = rules.is_plain(&self.state, self.memory, run(self.run), &request, clocks);
+        let is_plain =
+            rules.is_plain_renewal(&self.state, self.memory, run(self.run), &request, clocks);
         if !is_plain {
             self.state.digest = digest;
         }
@@ -144,7 +145,7 @@ impl Registry {
         match without {
             Without::Jump => at.jumps = false,
             Without::Order => (at.position, at.jumps) = (FIRST, false),
-            Without::Position if at.jumps && (wall - at.based).abs() <= rules.base => {
+            Without::Position if at.jumps && (wall - at.based).abs() <= rules.base_lifetime => {
                 at.position = at.base;
             }
             _ => {}

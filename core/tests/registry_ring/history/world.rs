@@ -77,7 +77,7 @@ impl History {
                 memory: None,
                 ..registry.clone()
             },
-            is_at_base: at.base == at.position || now - at.based > self.rules.base,
+            is_at_base: at.base == at.position || now - at.based > self.rules.base_lifetime,
             lost: None,
             is_lost: false,
         });

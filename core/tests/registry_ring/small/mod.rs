@@ -101,7 +101,7 @@ impl Small {
                 renewal: 1,
                 skew,
                 wait: lease + 2 * skew,
-                base: 0,
+                base_lifetime: 0,
             },
             nodes,
             members,

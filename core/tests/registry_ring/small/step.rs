@@ -340,7 +340,7 @@ impl World {
             clock,
             demand: small.damaged(demand, wall),
         };
-        let is_plain = rules.is_plain(&state, memory, run, &request, clocks);
+        let is_plain = rules.is_plain_renewal(&state, memory, run, &request, clocks);
         if !is_plain {
             state.digest = digest;
         }
