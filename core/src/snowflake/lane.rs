@@ -6,7 +6,7 @@ use crate::snowflake::layout::{Layout, LayoutKey};
 
 /// A slot of the lane table, one cache line in shared memory.
 ///
-/// - `origin`, `shape`, `epoch`, `shard`: written once under the table's lock, published by the release of `origin`,
+/// - `display_fields`, `shape`, `epoch`, `shard`: written once under the table's lock, published by the release of `display_fields`,
 ///   immutable from then on.
 /// - `word`: `(tick << sequence bits) | sequence` of the last id, moved by compare-and-swap only.
 /// - `skipped`: a statistic, how many words up to `word` were not issued. A session that skips words, as at a new tick,
@@ -23,7 +23,7 @@ pub struct Lane {
     shard: AtomicU32,
     /// Time's width, shard's split, order and start of the layout that made the lane: for showing. 0 in an empty slot, as
     /// every layout has a time.
-    origin: AtomicU32,
+    display_fields: AtomicU32,
     skipped: AtomicU64,
     waits: AtomicU64,
     waited: AtomicU64,
@@ -48,7 +48,7 @@ impl Lane {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.origin.load(Ordering::Acquire) == EMPTY
+        self.display_fields.load(Ordering::Acquire) == EMPTY
     }
 
     /// Returns true when a published slot is the lane of this key. Call `is_empty` first: it acquires.
@@ -67,7 +67,7 @@ impl Lane {
         self.epoch.store(key.epoch, Ordering::Relaxed);
         self.shard.store(shard as u32, Ordering::Relaxed);
         let [_, time, _, lower, _, order, start, ..] = bytes;
-        self.origin.store(
+        self.display_fields.store(
             u32::from_be_bytes([time, lower, order, start]),
             Ordering::Release,
         );
@@ -83,7 +83,7 @@ impl Lane {
     #[must_use]
     pub fn layout_bytes(&self) -> Option<[u8; Layout::BYTES]> {
         let shape = self.shape.load(Ordering::Relaxed);
-        let [time, lower, order, start] = self.origin.load(Ordering::Relaxed).to_be_bytes();
+        let [time, lower, order, start] = self.display_fields.load(Ordering::Relaxed).to_be_bytes();
         let upper = ((shape >> 12) as u8 & 0x3f).checked_sub(lower)?;
         let seq = shape as u8 & 0x3f;
         let mut bytes = [0; Layout::BYTES];
@@ -129,54 +129,59 @@ impl Lane {
 
     /// Sets the statistics to zero.
     pub fn reset_statistics(&self) {
-        self.skip(0, self.ids_taken() + 1);
+        self.add_skipped(self.ids_taken());
         for statistic in [&self.waits, &self.waited, &self.largest_step] {
             statistic.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Returns how far at most a waiting call found the clock behind the lane's last id.
+    /// Returns the largest distance of the clock behind the lane's last id that a waiting call has seen.
     #[must_use]
     pub fn largest_step(&self) -> Micros {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
     /// Moves the lane so that the next word is above `word`.
-    pub(crate) fn advance(&self, word: u64) {
+    pub(crate) fn advance_to(&self, word: u64) {
         let mut last = self.word.load(Ordering::Acquire);
         while last < word {
-            self.skip(last, word + 1);
+            self.count_skipped_between(last, word + 1);
             match (self.word).compare_exchange(last, word, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(found) => {
-                    self.unskip(last, word + 1);
+                    self.uncount_skipped_between(last, word + 1);
                     last = found;
                 }
             }
         }
     }
 
-    /// Counts the words between `last` and `first` as skipped. Models of loom do not, as a number that decides nothing
-    /// would only make them larger.
+    /// Counts the words between `last` and `first` as skipped.
     #[inline]
-    pub(crate) fn skip(&self, last: u64, first: u64) {
-        if !cfg!(loom) {
-            let words = first.wrapping_sub(last).wrapping_sub(1);
-            self.skipped.fetch_add(words, Ordering::Relaxed);
-        }
+    pub(crate) fn count_skipped_between(&self, last: u64, first: u64) {
+        self.add_skipped(first.wrapping_sub(last).wrapping_sub(1));
     }
 
-    /// Undoes [`Lane::skip`], as the word was not moved.
+    /// Undoes [`Lane::count_skipped_between`], as the word was not moved.
     #[cold]
-    pub(crate) fn unskip(&self, last: u64, first: u64) {
-        self.skip(first, last.wrapping_add(2));
+    pub(crate) fn uncount_skipped_between(&self, last: u64, first: u64) {
+        self.add_skipped(last.wrapping_sub(first).wrapping_add(1));
+    }
+
+    /// Adds a number, which can be negative modulo 2^64, to the skipped words. They are not counted under loom: this
+    /// statistic affects no decision, and would enlarge the model.
+    #[inline]
+    fn add_skipped(&self, words: u64) {
+        if !cfg!(loom) {
+            self.skipped.fetch_add(words, Ordering::Relaxed);
+        }
     }
 
     /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
     /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
-        self.skip(0, 2);
+        self.add_skipped(1);
         let last = self.word.fetch_add(1, Ordering::AcqRel);
         (last != 0).then(|| layout.word_start_saturating(last))
     }

@@ -43,7 +43,7 @@ pub fn start_above<H: Host>(
     if host.ceiling().limit() <= start {
         host.raise(start)?;
     }
-    lane.advance(word);
+    lane.advance_to(word);
     Ok(())
 }
 

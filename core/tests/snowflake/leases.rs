@@ -124,6 +124,7 @@ fn an_ended_lease_is_waited_for_as_long_as_max_wait() {
     assert_eq!(waited, DEFAULTS.max_wait + script.world.renewing);
     // One call has waited, and not 51.
     assert_eq!((script.world.renewals, script.world.waiting_calls), (51, 1));
+    assert_eq!((script.lane.waits(), script.lane.waited()), (1, waited));
     assert_eq!((script.lane.last(), script.lane.largest_step()), (0, 0));
 }
 
@@ -143,7 +144,23 @@ fn minting_continues_after_a_renewal_in_time() {
         let (start, _) = script.starts(run);
         assert_eq!(start, at, "{unanswered}");
         assert_eq!(script.world.renewals, unanswered + 1);
+        assert_eq!((script.lane.waits(), script.lane.waited()), (1, waited));
     }
+}
+
+/// The lane counts a call that first renews and then pauses once, with the time of both.
+#[test]
+fn a_renewal_and_a_pause_are_one_wait() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.lend(HOUR, HOUR + SECOND);
+    script.set(HOUR + SECOND);
+    let from = script.world.at + script.world.renewing + 3 * SECOND;
+    let granted = Some((from, from + 10 * SECOND));
+    script.world.grants.push_back(granted);
+    script.next().unwrap();
+    assert_eq!(script.world.pauses, [SECOND]);
+    let waited = script.world.renewing + SECOND;
+    assert_eq!((script.lane.waits(), script.lane.waited()), (1, waited));
 }
 
 /// After a long pause, the new lease begins at the reading of the registry's clock.

@@ -11,7 +11,7 @@ pub struct Policy {
     pub max_ahead: Micros,
     /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
     pub max_wait: Micros,
-    /// The farthest that the clock can be ahead of the time that passed.
+    /// The largest difference between the progress of the wall clock and the time since boot.
     pub max_jump: Micros,
     /// The step by which the ceiling is raised.
     pub window: Micros,
@@ -33,7 +33,7 @@ pub trait Host {
     /// # Errors
     /// When the caller must stop waiting.
     fn pause(&mut self, wait: Wait) -> Result<(), Self::Interrupt>;
-    /// Notes that the clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
+    /// Notes that the clock is `behind` the lane's last id by more than `max_ahead`.
     fn stepped_back(&mut self, behind: Micros);
     /// Returns random bits, for layouts that start a tick at random.
     fn random(&mut self) -> u64;

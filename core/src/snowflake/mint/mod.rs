@@ -11,12 +11,12 @@ mod obstacle;
 pub mod open_tick;
 
 use crate::atomic::Ordering;
-use crate::clock::Micros;
+use crate::clock::{Micros, SECOND};
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
 use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
-use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_far_ahead};
+use crate::snowflake::mint::obstacle::{Obstacle, bound_obstacle, past_the_end, too_far_ahead};
 use crate::snowflake::mint_error::MintError;
 use std::mem::take;
 
@@ -44,8 +44,6 @@ impl<I> From<I> for Refusal<I> {
     }
 }
 
-const SECOND: Micros = 1_000_000;
-
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
 /// A `want` above one is cut to half of what the lane can still issue without a wait or a renewal, so that a call for
@@ -55,8 +53,8 @@ const SECOND: Micros = 1_000_000;
 /// - **Ordered**: every run is above all runs minted before it.
 /// - **Overflow** of a tick's sequence takes the next tick, ahead of the clock up to `max_ahead`;
 ///   beyond that it waits, at most to the next tick. The end of the time field is an error.
-/// - **Clock steps back**: continues from the last id up to `max_ahead`; beyond that it waits if
-///   `max_wait` suffices for the whole of the wait, else it is an error at once.
+/// - **Clock steps back**: continues from the last id up to `max_ahead`. Beyond that, the call waits
+///   if the whole wait fits into `max_wait`, and otherwise fails immediately.
 ///
 /// # Errors
 /// [`MintError`], or what interrupted the wait.
@@ -68,13 +66,7 @@ pub fn mint<H: Host>(
     policy: &Policy,
     host: &mut H,
 ) -> Result<Run, Refusal<H::Interrupt>> {
-    let request = MintRequest {
-        lane,
-        layout,
-        want,
-        policy,
-        may_leap: false,
-    };
+    let request = MintRequest::new(lane, layout, want, policy);
     match request.attempt(host) {
         Ok(run) => Ok(run),
         Err(obstacle) => request.wait_or_fail(obstacle, host),
@@ -89,13 +81,7 @@ pub fn mint_at_once<H: Host>(
     policy: &Policy,
     host: &mut H,
 ) -> Option<u64> {
-    let request = MintRequest {
-        lane,
-        layout,
-        want: 1,
-        policy,
-        may_leap: false,
-    };
+    let request = MintRequest::new(lane, layout, 1, policy);
     request.attempt(host).ok().map(|run| run.first)
 }
 
@@ -108,10 +94,27 @@ struct MintRequest<'a> {
     want: u64,
     policy: &'a Policy,
     /// The clock was checked: the lane can move far at once.
-    may_leap: bool,
+    clock_checked: bool,
 }
 
-impl MintRequest<'_> {
+/// The action that removes an obstacle.
+enum Remedy {
+    Pause(Micros, WaitCause),
+    Renewal,
+}
+
+impl<'a> MintRequest<'a> {
+    #[inline(always)]
+    fn new(lane: &'a Lane, layout: &'a Layout, want: u64, policy: &'a Policy) -> Self {
+        Self {
+            lane,
+            layout,
+            want,
+            policy,
+            clock_checked: false,
+        }
+    }
+
     /// Makes one pass of the algorithm; repeats it only when another session moved the word meanwhile.
     // Inlined into both the fast and the slow path, as the compiler would make them share one copy.
     #[inline(always)]
@@ -130,7 +133,7 @@ impl MintRequest<'_> {
             }
             let now = host.now();
 
-            let mut first = self.next_word(last, now, floor, host)?;
+            let mut first = self.next_word_counting_skips(last, now, floor, host)?;
             let mut start = layout.word_start_saturating(first);
             if start < floor {
                 first = first_word_at(lane, layout, first, floor, host);
@@ -152,14 +155,14 @@ impl MintRequest<'_> {
                 return Err(not_taken(lane, last, first, obstacle));
             }
             if start >= limit {
-                return Err(not_taken(lane, last, first, next_bound(start, host)));
+                return Err(not_taken(lane, last, first, bound_obstacle(start, host)));
             }
             let swapped =
                 (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
             if swapped.is_ok() {
                 return Ok(Run { first, count });
             }
-            lane.unskip(last, first);
+            lane.uncount_skipped_between(last, first);
         }
     }
 
@@ -167,7 +170,7 @@ impl MintRequest<'_> {
     /// words in between as skipped here, not where the word is moved, so that a word that follows the last one costs
     /// nothing.
     #[inline(always)]
-    fn next_word<H: Host>(
+    fn next_word_counting_skips<H: Host>(
         self,
         last: u64,
         now: Micros,
@@ -187,7 +190,7 @@ impl MintRequest<'_> {
         // The lane moves far when it is new, was idle for long, or the clock jumped. A clock that is too far below the
         // floor to mint by is not checked: it is wrong, and its correction must not count as a jump.
         let usable = floor.saturating_sub(now) <= policy.max_ahead;
-        if passed > policy.max_jump && usable && !self.may_leap {
+        if passed > policy.max_jump && usable && !self.clock_checked {
             return Err(Obstacle::Leap { now });
         }
         let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
@@ -195,7 +198,7 @@ impl MintRequest<'_> {
             return Err(Obstacle::Never(MintError::Exhausted));
         }
         let first = first_word(layout, tick << layout.seq.width, host);
-        self.lane.skip(last, first);
+        self.lane.count_skipped_between(last, first);
         Ok(first)
     }
 
@@ -209,20 +212,22 @@ impl MintRequest<'_> {
         let began = host.up();
         let mut is_first = true;
         loop {
-            if let Some((span, cause)) = self.remove(obstacle, began, &mut is_first, host)? {
+            if let Some(remedy) = self.resolve(obstacle, began, host)? {
                 let is_first = take(&mut is_first);
                 if is_first {
                     self.lane.note_wait();
                 }
-                let wait = Wait {
-                    span,
-                    cause,
-                    is_first,
-                };
                 let before = host.up();
-                let paused = host.pause(wait);
+                let waited = match remedy {
+                    Remedy::Pause(span, cause) => host.pause(Wait {
+                        span,
+                        cause,
+                        is_first,
+                    }),
+                    Remedy::Renewal => host.renew(is_first),
+                };
                 self.lane.note_waited(host.up().saturating_sub(before));
-                paused?;
+                waited?;
             }
             match self.attempt(host) {
                 Ok(run) => return Ok(run),
@@ -231,40 +236,45 @@ impl MintRequest<'_> {
         }
     }
 
-    /// Removes an obstacle, or returns how long to wait until it is gone, and for what.
-    fn remove<H: Host>(
+    /// Removes an obstacle, or returns the wait that does.
+    fn resolve<H: Host>(
         &mut self,
         obstacle: Obstacle,
         began: Micros,
-        is_first: &mut bool,
         host: &mut H,
-    ) -> Result<Option<(Micros, WaitCause)>, Refusal<H::Interrupt>> {
+    ) -> Result<Option<Remedy>, Refusal<H::Interrupt>> {
         let policy = self.policy;
-        let waited = |host: &mut H| host.up().saturating_sub(began);
+        let waited = host.up().saturating_sub(began);
+        let check_wait = |need: Micros, limit: Micros, error| match need.saturating_add(waited) {
+            longer if longer > limit => Err(Refusal::Refused(error)),
+            _ => Ok(()),
+        };
         match obstacle {
             Obstacle::Never(error) => return Err(Refusal::Refused(error)),
-            // Without its floor there is no telling whether the clock can be trusted.
+            // The floor is needed to judge the clock, so the session attaches first.
             Obstacle::Leap { .. } if !host.ceiling().is_attached() => host.raise(Micros::MIN)?,
             Obstacle::Leap { now } => {
                 let up = host.up();
                 let checked = host.anchor().check(now, up, policy.max_jump);
                 checked.map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
-                self.may_leap = true;
+                self.clock_checked = true;
             }
             Obstacle::Ceiling { beyond } => host.raise(beyond)?,
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
-                check_wait(0, policy.max_wait, waited(host), error)?;
-                host.renew(take(is_first))?;
+                check_wait(0, policy.max_wait, error)?;
+                return Ok(Some(Remedy::Renewal));
             }
-            Obstacle::Capacity { need } => return Ok(Some((need, WaitCause::Capacity))),
+            Obstacle::Capacity { need } => {
+                return Ok(Some(Remedy::Pause(need, WaitCause::Capacity)));
+            }
             Obstacle::Clock { behind, need } => {
                 self.lane.note_step(behind);
                 host.stepped_back(behind);
                 let ahead = behind;
                 let error = MintError::ClockBehind { ahead, need };
-                check_wait(need, policy.max_wait, waited(host), error)?;
-                return Ok(Some((need, WaitCause::Clock)));
+                check_wait(need, policy.max_wait, error)?;
+                return Ok(Some(Remedy::Pause(need, WaitCause::Clock)));
             }
             Obstacle::Floor { behind, need } => {
                 // A floor this far ahead is normal after a restart, as a ceiling can run ahead of use.
@@ -275,9 +285,8 @@ impl MintRequest<'_> {
                     }
                     _ => (MintError::BelowFloor { behind, need }, WaitCause::Ceiling),
                 };
-                let limit = policy.max_wait.max(due);
-                check_wait(need, limit, waited(host), error)?;
-                return Ok(Some((need, cause)));
+                check_wait(need, policy.max_wait.max(due), error)?;
+                return Ok(Some(Remedy::Pause(need, cause)));
             }
         }
         Ok(None)
@@ -304,14 +313,14 @@ fn first_word_at<H: Host>(
     host: &mut H,
 ) -> u64 {
     let word = first_word(layout, layout.word_at(floor), host);
-    lane.skip(first - 1, word);
+    lane.count_skipped_between(first - 1, word);
     word
 }
 
-/// Returns the obstacle to taking words from `first` on, which are not counted as skipped then.
+/// Takes back the count of skipped words, because the lane was not moved, and returns the obstacle.
 #[cold]
 fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
-    lane.unskip(last, first);
+    lane.uncount_skipped_between(last, first);
     obstacle
 }
 
@@ -323,17 +332,4 @@ fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)
-}
-
-/// Refuses a wait of `need` that exceeds the limit.
-fn check_wait<I>(
-    need: Micros,
-    limit: Micros,
-    waited: Micros,
-    error: MintError,
-) -> Result<(), Refusal<I>> {
-    if need.saturating_add(waited) > limit {
-        return Err(Refusal::Refused(error));
-    }
-    Ok(())
 }

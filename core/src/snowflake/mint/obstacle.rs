@@ -25,9 +25,9 @@ pub(super) enum Obstacle {
     Never(MintError),
 }
 
-/// Returns the bound, lease or ceiling, that a tick lies at or behind.
+/// Returns the obstacle of a tick that starts at or after the end of the lease or the limit of the ceiling.
 #[cold]
-pub(super) fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
+pub(super) fn bound_obstacle<H: Host>(start: Micros, host: &H) -> Obstacle {
     match host.lease().map(Lease::until) {
         Some(until) if until <= start => Obstacle::Lease { until },
         _ => Obstacle::Ceiling { beyond: start },
@@ -44,8 +44,8 @@ pub(super) fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintE
     MintError::BelowFloor { behind: need, need }
 }
 
-/// Returns why a run would begin too far ahead: the clock stepped back, so that the lane stands where the policy would
-/// not have let it go; the floor is there; or the lane's rate is used up.
+/// Returns why the run would begin too far ahead: the clock stepped back, the floor is ahead of the clock, or the lane's
+/// rate is used up.
 #[cold]
 pub(super) fn too_far_ahead(
     layout: &Layout,
@@ -56,12 +56,13 @@ pub(super) fn too_far_ahead(
     now: Micros,
 ) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
-    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
-    // A released lease has moved the lane to its end, which is the floor then.
-    if lane > policy.max_ahead && lane > bottom {
-        Obstacle::Clock { behind: lane, need }
-    } else if bottom > policy.max_ahead {
+    let ahead = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
+    let (lane_ahead, floor_ahead) = (ahead(last), ahead(layout.word_at(floor)));
+    // Releasing a lease moves the lane to the lease's end. There the floor, not a clock step, is the cause.
+    if lane_ahead > policy.max_ahead && lane_ahead > floor_ahead {
+        let behind = lane_ahead;
+        Obstacle::Clock { behind, need }
+    } else if floor_ahead > policy.max_ahead {
         let behind = floor.saturating_sub(now);
         Obstacle::Floor { behind, need }
     } else {
