@@ -60,7 +60,7 @@ pub use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
 pub use crate::snowflake::mint::open_tick::OpenTick;
 pub use crate::snowflake::mint::{Run, mint, mint_at_once};
 pub use crate::snowflake::mint_error::MintError;
-pub use crate::snowflake::shard::node_of_addresses;
+pub use crate::snowflake::shard::java_shard_of_addresses;
 pub use crate::snowflake::start_above::start_above;
 pub use crate::uuid::lanes::UuidLanes;
 pub use crate::uuid::version::Uuid;

@@ -42,19 +42,20 @@ impl Layout {
 /// Returns the shard of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of
 /// their hexadecimal digits, in upper case and one behind the other.
 ///
-/// The result is none if the text has anything but addresses of 12 digits each, with or without `:`, `-`, `.`, commas
-/// and spaces. It is for compatibility: of two of 38 machines, the shard is the same with a probability of one half.
+/// Commas or spaces separate the addresses, and each has 12 digits, with or without `:`, `-` and `.`: otherwise the
+/// result is none. It is for compatibility: among 38 machines, the probability is one half that two have the same shard.
 #[must_use]
-pub fn node_of_addresses(addresses: &str) -> Option<u32> {
-    let digits = addresses
-        .replace([':', '-', '.', ',', ' '], "")
-        .to_ascii_uppercase();
-    let are_addresses = digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        && !digits.is_empty()
-        && digits.len().is_multiple_of(12);
+pub fn java_shard_of_addresses(addresses: &str) -> Option<u32> {
+    let addresses = addresses.split([',', ' ']).filter(|part| !part.is_empty());
+    let digits = addresses.map(|address| {
+        let digits = address.replace([':', '-', '.'], "").to_ascii_uppercase();
+        let is_digit = |digit: u8| digit.is_ascii_hexdigit();
+        (digits.len() == 12 && digits.bytes().all(is_digit)).then_some(digits)
+    });
+    let digits = digits.collect::<Option<String>>()?;
     // java.lang.String.hashCode.
     let hash = digits.bytes().fold(0_u32, |hash, digit| {
         hash.wrapping_mul(31).wrapping_add(u32::from(digit))
     });
-    are_addresses.then_some(hash & 1_023)
+    (!digits.is_empty()).then_some(hash & 1_023)
 }

@@ -3,7 +3,7 @@
 use crate::common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
 use mint_core::MintError::{self, BeyondReach, ClockJumped, LeaseEnded};
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{IdError, Layout, Micros, node_of_addresses, start_above};
+use mint_core::{IdError, Layout, Micros, java_shard_of_addresses, start_above};
 
 impl Script {
     fn start_above(&mut self, word: u64, reach: Micros) -> Result<(), MintError> {
@@ -164,14 +164,19 @@ fn java_hashes_the_cards_in_its_own_order() {
         ("02:00:00:00:00:05 02:00:00:00:00:04", 141),
         ("02:00:00:00:01:01 02:00:00:00:00:01", 199),
     ] {
-        assert_eq!(node_of_addresses(addresses), Some(shard), "{addresses}");
+        assert_eq!(
+            java_shard_of_addresses(addresses),
+            Some(shard),
+            "{addresses}"
+        );
     }
     for text in [
         "",
         "hello",
         "02:fc:00:00:00:0",
         "02:fc:00:00:00:01 and another",
+        "02:fc:00:00:00 02:fc:00:00:00:01:02",
     ] {
-        assert_eq!(node_of_addresses(text), None, "{text}");
+        assert_eq!(java_shard_of_addresses(text), None, "{text}");
     }
 }
