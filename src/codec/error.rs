@@ -2,7 +2,7 @@
 
 use crate::pg::error::excerpt;
 use crate::pg::error::{Report, ToReport, report, sentence};
-use mint_core::bytes::excerpt::LONGEST;
+use mint_core::bytes::excerpt::MAX_EXCERPT_BYTES;
 use mint_core::codec::text::ENCODINGS;
 use mint_core::codec::typeid::TypeIdError;
 use mint_core::{
@@ -132,7 +132,7 @@ pub fn bad_text<E>(name: &str, text: &[u8], error: E, again: impl Fn(&[u8]) -> O
 where
     E: Explained,
 {
-    let is_short = text.len() <= LONGEST;
+    let is_short = text.len() <= MAX_EXCERPT_BYTES;
     let is_foreign = || error.to_string().contains(char::REPLACEMENT_CHARACTER);
     let decoded = (is_short || is_foreign()).then(|| excerpt(text));
     let error = decoded
@@ -174,7 +174,7 @@ impl Explained for EncodingError {
 impl Explained for TypeIdError {
     fn code_and_hint(&self) -> (Code, Option<&'static str>) {
         match self {
-            Self::Suffix(error) => error.code_and_hint(),
+            Self::Encoding(error) => error.code_and_hint(),
             _ => (BAD_TEXT, None),
         }
     }

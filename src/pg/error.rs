@@ -1,7 +1,7 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
 use crate::pg::charset::{decode, encode_shown, is_utf8};
-use mint_core::bytes::excerpt::{ELLIPSIS, LONGEST, excerpt_of};
+use mint_core::bytes::excerpt::{ELLIPSIS, MAX_EXCERPT_BYTES, excerpt_of};
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::backtrace::Backtrace;
@@ -74,7 +74,7 @@ fn for_pgrx(text: &str) -> String {
 /// Returns the beginning of a text of the database for a message. Nothing behind it is read.
 pub fn excerpt(text: &[u8]) -> String {
     let [length, longest] =
-        [text.len(), LONGEST].map(|bytes| i32::try_from(bytes).unwrap_or(i32::MAX));
+        [text.len(), MAX_EXCERPT_BYTES].map(|bytes| i32::try_from(bytes).unwrap_or(i32::MAX));
     // SAFETY: reads the characters of a text that has so many bytes.
     let end = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), length, longest) };
     let beginning = decode(&text[..end.unsigned_abs() as usize]);

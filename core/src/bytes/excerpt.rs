@@ -1,15 +1,15 @@
 //! The beginning of a caller's text, which messages show, as the text can have a gigabyte.
 
 /// The most bytes of a text that a message shows.
-pub const LONGEST: usize = 100;
+pub const MAX_EXCERPT_BYTES: usize = 100;
 
 /// The mark where a text was cut off.
 pub const ELLIPSIS: &str = "...";
 
-/// Returns a text for a message, cut off after [`LONGEST`] bytes.
+/// Returns a text for a message, cut off after [`MAX_EXCERPT_BYTES`] bytes.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
-    excerpt_of(text, LONGEST)
+    excerpt_of(text, MAX_EXCERPT_BYTES)
 }
 
 /// Returns a text, cut off after that many bytes.
@@ -31,12 +31,12 @@ pub fn cut(text: &str, longest: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, excerpt};
+    use super::{MAX_EXCERPT_BYTES, excerpt};
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
         for character in ["a", "ä", "€", "😀"] {
-            let whole = character.repeat(LONGEST / character.len());
+            let whole = character.repeat(MAX_EXCERPT_BYTES / character.len());
             assert_eq!(excerpt(&whole), whole);
             let cut = excerpt(&(whole.clone() + character));
             assert_eq!(cut, whole + "...");

@@ -32,7 +32,7 @@ pub enum ConcealError {
     Id { id: i64, max: i64 },
 }
 
-/// SP 800-38G, revision 1: fewer values than a million can be tried one by one.
+/// SP 800-38G, revision 1: with fewer than a million values, an attacker can try all of them.
 pub const MIN_BITS: i32 = 20;
 /// All positive bigints.
 pub const MAX_BITS: i32 = 63;
@@ -80,7 +80,7 @@ impl Concealer {
     /// When `bits` is not from 20 to 63, the tweak is longer than 64 bytes, or the id out of that range.
     #[inline]
     pub fn conceal(&self, id: i64, bits: i32, tweak: &[u8]) -> Result<i64, ConcealError> {
-        let halves = Halves::of(id, bits, tweak)?;
+        let halves = Halves::checked(id, bits, tweak)?;
         Ok(self.walk(id, halves, tweak, false))
     }
 
@@ -91,7 +91,7 @@ impl Concealer {
     /// As [`Concealer::conceal`].
     #[inline]
     pub fn reveal(&self, id: i64, bits: i32, tweak: &[u8]) -> Result<i64, ConcealError> {
-        let halves = Halves::of(id, bits, tweak)?;
+        let halves = Halves::checked(id, bits, tweak)?;
         Ok(self.walk(id, halves, tweak, true))
     }
 
@@ -127,7 +127,7 @@ struct Halves {
 
 impl Halves {
     #[inline]
-    fn of(id: i64, bits: i32, tweak: &[u8]) -> Result<Self, ConcealError> {
+    fn checked(id: i64, bits: i32, tweak: &[u8]) -> Result<Self, ConcealError> {
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
             return Err(ConcealError::Bits);
         }
@@ -186,23 +186,23 @@ impl BlockCipherEncClosure for Rounds<'_> {
             u128::from_be_bytes(output.0)
         };
         let Halves { u, v } = self.halves;
-        let counter = 8 * self.halves.bytes();
-        // `PRF` of the standard is the last block of CBC over P and Q. The part before the round and the half is the
+        let round_shift = 8 * self.halves.bytes();
+        // `PRF` of the standard is the last block of CBC over P and Q. The prefix before the round and the half is the
         // same in all rounds.
-        let mut before = encrypt(self.halves.parameters(self.tweak));
+        let mut cbc_prefix = encrypt(self.halves.parameters(self.tweak));
         let (blocks, rest) = self.tweak.as_chunks();
         for block in blocks {
-            before = encrypt(before ^ u128::from_be_bytes(*block));
+            cbc_prefix = encrypt(cbc_prefix ^ u128::from_be_bytes(*block));
         }
         let mut last = [0; 16];
         last[..rest.len()].copy_from_slice(rest);
-        before ^= u128::from_be_bytes(last);
-        if rest.len() as u32 * 8 + counter + 8 > u128::BITS {
-            before = encrypt(before);
+        cbc_prefix ^= u128::from_be_bytes(last);
+        if rest.len() as u32 * 8 + round_shift + 8 > u128::BITS {
+            cbc_prefix = encrypt(cbc_prefix);
         }
         // The first eight bytes of the block are `y`.
-        let mix = |round: u8, half: u64| {
-            let block = encrypt(before ^ u128::from(round) << counter ^ u128::from(half));
+        let round_function = |round: u8, half: u64| {
+            let block = encrypt(cbc_prefix ^ u128::from(round) << round_shift ^ u128::from(half));
             (block >> 64) as u64
         };
         let [left_mask, right_mask] = [u, v].map(|width| u64::MAX >> (64 - width));
@@ -212,14 +212,14 @@ impl BlockCipherEncClosure for Rounds<'_> {
             if self.reverse {
                 let round = ROUNDS - 1 - place;
                 if round.is_multiple_of(2) {
-                    left = left.wrapping_sub(mix(round, right)) & left_mask;
+                    left = left.wrapping_sub(round_function(round, right)) & left_mask;
                 } else {
-                    right = right.wrapping_sub(mix(round, left)) & right_mask;
+                    right = right.wrapping_sub(round_function(round, left)) & right_mask;
                 }
             } else if place.is_multiple_of(2) {
-                left = left.wrapping_add(mix(place, right)) & left_mask;
+                left = left.wrapping_add(round_function(place, right)) & left_mask;
             } else {
-                right = right.wrapping_add(mix(place, left)) & right_mask;
+                right = right.wrapping_add(round_function(place, left)) & right_mask;
             }
         }
         *self.word = left << v | right;

@@ -4,6 +4,7 @@
 //! text is an id, and in an encoding for machines, one id has one text.
 
 use crate::codec::check;
+use crate::codec::wide::{BASE32_DIGITS, MAX_WIDE};
 use thiserror::Error;
 
 /// Reason why an id has no text, or a text is not an id.
@@ -26,7 +27,7 @@ pub enum EncodingError {
     },
     #[error("the leading digit \"{0}\" has the value zero")]
     LeadingZero(char),
-    #[error("the text has {0} bytes, and at most {LONGEST} are allowed")]
+    #[error("the text has {0} bytes, and at most {MAX_TEXT_BYTES} are allowed")]
     TooLong(usize),
     #[error("the value is out of range for type bigint")]
     OutOfRange,
@@ -57,9 +58,11 @@ pub struct Encoding {
     pub(super) checked: bool,
     /// Texts of all ids have one length, with zeros in front: they sort as the ids do.
     padded: bool,
-    /// The bits are divided into digits from the left, as the specification of an encoding of bytes has it; those of
-    /// numbers are from the right.
-    pub(super) of_bytes: bool,
+    /// The digits of a UUID, without the check character.
+    pub(super) wide_digits: usize,
+    /// The bits of a UUID's last digit that do not belong to it. The specification of an encoding of bytes divides the
+    /// bits into digits from the left. Those of numbers are from the right, and 0 here.
+    pub(super) unused_bits: u32,
 }
 
 /// The value of a byte that is not a digit.
@@ -71,12 +74,12 @@ pub(super) const IGNORED: u8 = 254;
 pub const MAX_LENGTH: usize = 16;
 
 /// The longest text that is read, in bytes: encodings for people allow zeros in front and hyphens anywhere.
-const LONGEST: usize = 1_048_576;
+const MAX_TEXT_BYTES: usize = 1_048_576;
 
 /// Checks the length of a text before anything else reads it, as it can have a gigabyte.
-pub(super) fn check_length(text: &[u8]) -> Result<(), EncodingError> {
+pub(super) fn check_text_length(text: &[u8]) -> Result<(), EncodingError> {
     match text.len() {
-        ..=LONGEST => Ok(()),
+        ..=MAX_TEXT_BYTES => Ok(()),
         bytes => Err(EncodingError::TooLong(bytes)),
     }
 }
@@ -103,7 +106,12 @@ pub(super) const fn encoding(name: &'static str, digits: &'static [u8], lenient:
         lenient,
         checked: false,
         padded: false,
-        of_bytes: false,
+        wide_digits: match digits.len() {
+            16 => MAX_WIDE,
+            32 => BASE32_DIGITS,
+            _ => 22,
+        },
+        unused_bits: 0,
     }
 }
 
@@ -134,7 +142,8 @@ const fn tsid() -> Encoding {
 
 /// Returns an encoding whose specification is about bytes.
 const fn of_bytes(mut encoding: Encoding) -> Encoding {
-    encoding.of_bytes = true;
+    let bits = encoding.wide_digits as u32 * encoding.digits.len().ilog2();
+    encoding.unused_bits = bits - u128::BITS;
     encoding
 }
 
@@ -265,7 +274,7 @@ impl Encoding {
     /// What is wrong with it.
     #[inline]
     pub fn decode(&self, text: &[u8]) -> Result<i64, EncodingError> {
-        check_length(text)?;
+        check_text_length(text)?;
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.decode_digits(digits)?;

@@ -1,6 +1,6 @@
 //! TypeIDs (github.com/jetify-com/typeid, specification 0.3): a UUID as text with its type in front, `user_01h455vb4pex5vsknk084sn02q`.
 
-use crate::codec::text::{Encoding, EncodingError, check_length, encoding};
+use crate::codec::text::{Encoding, EncodingError, check_text_length, encoding};
 use std::str;
 use thiserror::Error;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ static TYPEID: Encoding = encoding("TypeID", b"0123456789abcdefghjkmnpqrstvwxyz"
 /// The longest prefix, in characters.
 pub const MAX_PREFIX: usize = 63;
 
-/// Reason why a text is no TypeID, or no prefix of one.
+/// Reason why a text is not a TypeID, or not a prefix of one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum TypeIdError {
@@ -23,9 +23,9 @@ pub enum TypeIdError {
     PrefixEnd,
     #[error("the separator has no prefix before it")]
     Separator,
-    /// The fault of the suffix, or of the length of the whole.
+    /// The fault of the suffix, or of the length of the text.
     #[error(transparent)]
-    Suffix(#[from] EncodingError),
+    Encoding(#[from] EncodingError),
 }
 
 /// Checks a prefix, which can be empty.
@@ -33,7 +33,7 @@ pub enum TypeIdError {
 /// # Errors
 /// The rule that it breaks.
 pub fn check_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
-    check_length(prefix)?;
+    check_text_length(prefix)?;
     let letters = |&byte: &u8| byte.is_ascii_lowercase() || byte == b'_';
     let text = str::from_utf8(prefix).map_err(|_| TypeIdError::PrefixCharacter)?;
     match prefix {
@@ -65,7 +65,7 @@ pub fn to_text(prefix: &[u8], id: &Uuid) -> Result<String, TypeIdError> {
 /// # Errors
 /// The rule that the text breaks.
 pub fn parse(text: &[u8]) -> Result<(&str, Uuid), TypeIdError> {
-    check_length(text)?;
+    check_text_length(text)?;
     let (prefix, suffix) = match text.iter().rposition(|&byte| byte == b'_') {
         Some(0) => return Err(TypeIdError::Separator),
         Some(place) => (check_prefix(&text[..place])?, &text[place + 1..]),

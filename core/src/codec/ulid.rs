@@ -29,7 +29,7 @@ pub fn to_text(id: &Uuid) -> [u8; LENGTH] {
 /// Reads the 26 digits of a ULID in either case, and nothing else: no I, L, O, U, and no hyphens.
 ///
 /// # Errors
-/// What is wrong with the text: also when it exceeds 128 bits, that is from `80000000000000000000000000` on.
+/// The rule that the text breaks. Texts from `80000000000000000000000000` on exceed 128 bits.
 pub fn parse(text: &[u8]) -> Result<Uuid, EncodingError> {
     ULID.decode_wide(text).map(Uuid::from_u128)
 }

@@ -1,11 +1,13 @@
-//! UUIDs in the encodings of ids, all texts of an encoding of one length.
+//! UUIDs as text. In each encoding, all UUIDs have texts of the same length.
 //!
 //! So texts sort as the UUIDs do where the digits are in the order of ASCII: base58btc, base62, crockford and hex, in
 //! the collation "C". The encodings that are specified for bytes, base64url and zbase32, divide the 128 bits from the
 //! left, as libraries do; the others write the digits of a number, and crockford writes that of a ULID.
 
 use crate::codec::check;
-use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, check_length, verify};
+use crate::codec::text::{
+    Encoding, EncodingError, IGNORED, NOT_A_DIGIT, check_text_length, verify,
+};
 
 /// The longest text: hex.
 pub const MAX_WIDE: usize = 32;
@@ -21,11 +23,7 @@ impl Encoding {
     #[must_use]
     #[inline]
     pub fn wide_digits(&self) -> usize {
-        match self.digits.len() {
-            16 => 32,
-            32 => BASE32_DIGITS,
-            _ => 22,
-        }
+        self.wide_digits
     }
 
     /// Returns whether texts of UUIDs sort as the UUIDs do, in the collation "C".
@@ -34,27 +32,17 @@ impl Encoding {
         !self.checked && self.digits.is_sorted()
     }
 
-    /// Returns how many bits of the last digit do not belong to the UUID.
-    #[inline]
-    fn unused_bits(&self) -> u32 {
-        match self.digits.len() {
-            64 if self.of_bytes => 4,
-            32 if self.of_bytes => 2,
-            _ => 0,
-        }
-    }
-
     /// Writes a UUID as text at the start of `room`, and returns it.
     #[inline]
     pub fn encode_wide<'a>(&self, id: u128, room: &'a mut [u8; MAX_WIDE]) -> &'a [u8] {
-        let length = self.wide_digits();
+        let length = self.wide_digits;
         let digits = &mut room[..length];
         match self.digits.len() {
             58 => self.write_wide::<58>(id, digits),
             62 => self.write_wide::<62>(id, digits),
             64 => self.write_wide::<64>(id, digits),
-            32 if self.of_bytes => self.write_wide::<32>(id, digits),
-            32 => digits.copy_from_slice(&self.base32(id)),
+            32 if self.unused_bits == 0 => digits.copy_from_slice(&self.base32(id)),
+            32 => self.write_wide::<32>(id, digits),
             _ => self.write_wide::<16>(id, digits),
         }
         if self.checked {
@@ -74,7 +62,7 @@ impl Encoding {
 
     #[inline]
     fn write_wide<const RADIX: u64>(&self, mut id: u128, digits: &mut [u8]) {
-        let unused = self.unused_bits();
+        let unused = self.unused_bits;
         let mut end = digits.len();
         if unused > 0 {
             end -= 1;
@@ -97,7 +85,7 @@ impl Encoding {
     /// # Errors
     /// What is wrong with it.
     pub fn decode_wide(&self, text: &[u8]) -> Result<u128, EncodingError> {
-        check_length(text)?;
+        check_text_length(text)?;
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.read_wide(digits)?;
@@ -116,11 +104,11 @@ impl Encoding {
                 _ => (found, last) = (found + 1, byte),
             }
         }
-        let expected = self.wide_digits();
+        let expected = self.wide_digits;
         if found != expected {
             return Err(EncodingError::Length { found, expected });
         }
-        let (radix, unused) = (self.digits.len() as u128, self.unused_bits());
+        let (radix, unused) = (self.digits.len() as u128, self.unused_bits);
         let values = text.iter().map(|&byte| value_of(byte));
         let mut id = 0_u128;
         for (place, value) in values.filter(|&value| value != IGNORED).enumerate() {

@@ -273,7 +273,7 @@ fn a_text_that_is_too_long_is_not_read() {
         assert_eq!(encoding.decode(long.as_bytes()), Err(error.clone()));
         assert_eq!(encoding.decode_wide(long.as_bytes()), Err(error));
     }
-    let error = TypeIdError::Suffix(EncodingError::TooLong(1_048_578));
+    let error = TypeIdError::Encoding(EncodingError::TooLong(1_048_578));
     assert_eq!(typeid::check_prefix(long.as_bytes()), Err(error.clone()));
     assert_eq!(typeid::parse(long.as_bytes()), Err(error));
 }

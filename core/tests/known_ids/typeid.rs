@@ -5,7 +5,7 @@ use mint_core::EncodingError::{Length, NotADigit, TooWide, WrongCase};
 use mint_core::Uuid;
 use mint_core::codec::typeid;
 use mint_core::codec::typeid::TypeIdError::{
-    LongPrefix, PrefixCharacter, PrefixEnd, Separator, Suffix,
+    Encoding, LongPrefix, PrefixCharacter, PrefixEnd, Separator,
 };
 use mint_core::codec::typeid::{TypeIdError, parse, to_text};
 use proptest::prelude::*;
@@ -29,14 +29,14 @@ fn invalid(kind: &str, error: TypeIdError) {
 }
 
 const fn digit(digit: char) -> TypeIdError {
-    Suffix(NotADigit {
+    Encoding(NotADigit {
         digit,
         encoding: "TypeID",
     })
 }
 
 const fn case(digit: char, other: char) -> TypeIdError {
-    Suffix(WrongCase {
+    Encoding(WrongCase {
         digit,
         other,
         encoding: "TypeID",
@@ -45,7 +45,7 @@ const fn case(digit: char, other: char) -> TypeIdError {
 
 const fn length(found: usize) -> TypeIdError {
     let expected = 26;
-    Suffix(Length { found, expected })
+    Encoding(Length { found, expected })
 }
 
 vectors! {
@@ -74,7 +74,7 @@ vectors! {
     invalid_suffix_wrong_alphabet: invalid("suffix-wrong-alphabet", digit('o'));
     invalid_suffix_ambiguous_crockford: invalid("suffix-ambiguous-crockford", digit('i'));
     invalid_suffix_hyphens_crockford: invalid("suffix-hyphens-crockford", digit('-'));
-    invalid_suffix_overflow: invalid("suffix-overflow", Suffix(TooWide));
+    invalid_suffix_overflow: invalid("suffix-overflow", Encoding(TooWide));
     invalid_prefix_underscore_start: invalid("prefix-underscore-start", PrefixEnd);
     invalid_prefix_underscore_end: invalid("prefix-underscore-end", PrefixEnd);
 }
