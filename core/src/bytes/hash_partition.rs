@@ -60,7 +60,7 @@ impl HashPartition {
 
     #[inline]
     fn has_hash(self, hash: u64) -> bool {
-        // The hash of a key's first column, combined with that of no column before it.
+        // PostgreSQL combines the hashes of all key columns, beginning with 0. With one column, this adds a constant.
         let combined = hash.wrapping_add(0x49a0_f4dd_15e5_a8e3);
         combined % u64::from(self.modulus) == u64::from(self.remainder)
     }

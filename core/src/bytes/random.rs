@@ -1,6 +1,6 @@
 //! Random bits: the CSPRNG of a process, ChaCha with 12 rounds, seeded from the operating system.
 //!
-//! The rounds are loops, so they are not inlined into other crates, which can be compiled for size.
+//! `draw_words` and `fill` stay in this crate: a caller compiled for size would make the loops of ChaCha slow.
 
 use rand::rngs::{ChaCha12Rng, SysError, SysRng};
 use rand::{Rng, RngExt, SeedableRng};

@@ -19,8 +19,8 @@ const AHEAD: i64 = 1 << (DIGITS - 4);
 /// - `evicted`: the highest next number of an evicted entry. Only rises.
 /// - `owner`: written before the rest when the memory is given to another section.
 ///
-/// `reach` and `evicted` of a new owner are below every number, and unlike any other's: so the compare-and-swap of a
-/// session that read those of the owner before fails.
+/// A new owner begins with the negative of its own key in `reach` and `evicted`. No earlier owner had this value, so a
+/// stale compare-and-swap fails.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Section {
@@ -38,13 +38,13 @@ impl Section {
         self.owner.load(Ordering::SeqCst)
     }
 
-    /// Gives the memory to another section, unless a session is raising the ceiling of its owner. A session that raises
-    /// announces it first, and then reads the owner; so `unused` is called once the owner has changed.
-    pub fn reassign(&self, owner: SectionOwner, unused: impl FnOnce() -> bool) -> bool {
+    /// Gives the memory to another section, unless a session is raising the ceiling of its owner. `is_unused` runs after
+    /// the owner has changed: a raising session registers before it reads the owner, so one of the two sees the other.
+    pub fn reassign(&self, owner: SectionOwner, is_unused: impl FnOnce() -> bool) -> bool {
         // The owner changes first: a session that reads the bounds of another section reads its owner, too.
         let before = self.owner.swap(owner, Ordering::SeqCst);
-        let mine = unused();
-        if mine {
+        let reassigned = is_unused();
+        if reassigned {
             self.bounds.reset(0);
             let nothing = -owner.cast_signed();
             // Swaps, as loom does not know that a store comes after the swaps that have read the value before it.
@@ -53,7 +53,7 @@ impl Section {
         } else {
             self.owner.store(before, Ordering::SeqCst);
         }
-        mine
+        reassigned
     }
 
     /// Returns a number that is at least the next one of any user of the section.
@@ -62,7 +62,7 @@ impl Section {
     }
 
     /// Returns the next number of a user that is not in memory.
-    pub(super) fn start(&self) -> i64 {
+    pub(super) fn next_of_unknown_user(&self) -> i64 {
         self.bounds
             .floor()
             .max(self.evicted.load(Ordering::Acquire))
@@ -93,18 +93,13 @@ impl Section {
             return Err(DrawError::Beyond(next - 1));
         }
         // The reach rises before the entry remembers the number.
-        self.reach_beyond(reach, next, owner)?;
+        self.raise_reach(reach, next, owner)?;
         Ok((first, next))
     }
 
     /// Raises the reach above `next`, from the value that was read, while the section is still the owner's.
     #[inline]
-    fn reach_beyond(
-        &self,
-        mut reach: i64,
-        next: i64,
-        owner: SectionOwner,
-    ) -> Result<(), DrawError> {
+    fn raise_reach(&self, mut reach: i64, next: i64, owner: SectionOwner) -> Result<(), DrawError> {
         while next > reach {
             let beyond = next.saturating_add(AHEAD);
             match self

@@ -21,7 +21,7 @@ use crate::counter::sequence::Values;
 const OFFSET: u32 = 21;
 
 /// The most values of one segment.
-pub const LONGEST: u64 = 1 << 20;
+pub const MAX_VALUES: u64 = 1 << 20;
 
 /// The owner of a segment; 0 is none. A segment that was given to another sequence has another owner.
 pub type SegmentOwner = u32;
@@ -229,7 +229,7 @@ impl Segment {
         position: Position,
         now: Micros,
     ) -> bool {
-        debug_assert!(values.count <= LONGEST && self.lacks_next());
+        debug_assert!(values.count <= MAX_VALUES && self.lacks_next());
         let filled = self.filled.load(Ordering::Relaxed);
         if owner_of(self.half(filled).head.load(Ordering::Relaxed)) != owner {
             return false;

@@ -271,14 +271,16 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
                 Self::draw_more(section, owner, key, want, guard)
             }
             Search::Vacant(entry) => {
-                let (first, next) = section.give(owner, want, |section, _| section.start())?;
+                let (first, next) =
+                    section.give(owner, want, |section, _| section.next_of_unknown_user())?;
                 self.head.used.fetch_add(1, Ordering::Relaxed);
                 entry.insert(key, next);
                 Ok(first)
             }
             Search::Full if can_grow && self.is_crowded() => Err(DrawError::Crowded),
             Search::Full => {
-                let (first, next) = section.give(owner, want, |section, _| section.start())?;
+                let (first, next) =
+                    section.give(owner, want, |section, _| section.next_of_unknown_user())?;
                 let mut guard = bucket.entry_to_evict(key).lock_any();
                 evict(Evicted(guard.word));
                 guard.set(key, next);
@@ -304,7 +306,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
                 let word = entry.word();
                 section.next(word, section.reach())
             }
-            Search::Vacant(_) | Search::Full => section.start(),
+            Search::Vacant(_) | Search::Full => section.next_of_unknown_user(),
         };
         if section.owner() == owner {
             Ok(next - 1)

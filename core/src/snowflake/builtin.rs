@@ -19,7 +19,7 @@ const MS: u32 = 1_000;
 
 /// Returns a layout with ticks of a millisecond, and time, shard and sequence in this order. `epoch` is in
 /// milliseconds, as the systems themselves write it.
-const fn fields(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
+const fn millis(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
     Definition {
         order: Order::TimeNodeSeq,
         time,
@@ -42,30 +42,30 @@ const fn builtin(name: &'static str, definition: Definition) -> Builtin {
 
 /// Every built-in layout. Later ones never change the meaning of earlier ones.
 pub static BUILTINS: [Builtin; 18] = [
-    // Instagram, `Sharding & IDs` (2011). All 64 bits, so a positive bigint ends in 2046.
-    builtin("instagram", fields(41, (13, 0), 10, 1_314_220_021_721)),
+    // Instagram, `Sharding & IDs` (2011). The fields take all 64 bits, so the sign bit ends positive ids in 2046.
+    builtin("instagram", millis(41, (13, 0), 10, 1_314_220_021_721)),
     // twitter-archive/snowflake, tag snowflake-2010: datacenter and worker of 5 bits each.
-    builtin("twitter", fields(41, (5, 5), 12, 1_288_834_974_657)),
+    builtin("twitter", millis(41, (5, 5), 12, 1_288_834_974_657)),
     // Meituan-Dianping/Leaf, SnowflakeIDGenImpl. It draws a tick's first sequence from 0 to 99;
     // here from 128, because id % 2^k is uneven over any range that is not a power of two.
     builtin(
         "leaf",
         Definition {
             start: 7,
-            ..fields(41, (10, 0), 12, 1_288_834_974_657)
+            ..millis(41, (10, 0), 12, 1_288_834_974_657)
         },
     ),
     // Discord developer documentation, "Snowflakes": worker and process of 5 bits each.
-    builtin("discord", fields(42, (5, 5), 12, 1_420_070_400_000)),
+    builtin("discord", millis(42, (5, 5), 12, 1_420_070_400_000)),
     // callicoder's SequenceGenerator.java: epoch 2015-01-01.
-    builtin("java", fields(41, (10, 0), 12, 1_420_070_400_000)),
+    builtin("java", millis(41, (10, 0), 12, 1_420_070_400_000)),
     // sony/sonyflake v1: the sequence stands above the machine.
     builtin(
         "sonyflake",
         Definition {
             order: Order::TimeSeqNode,
             unit: 10 * MS,
-            ..fields(39, (16, 0), 8, 1_409_529_600_000)
+            ..millis(39, (16, 0), 8, 1_409_529_600_000)
         },
     ),
     // sony/sonyflake v2 with its defaults.
@@ -74,44 +74,44 @@ pub static BUILTINS: [Builtin; 18] = [
         Definition {
             order: Order::TimeSeqNode,
             unit: 10 * MS,
-            ..fields(39, (16, 0), 8, 1_735_689_600_000)
+            ..millis(39, (16, 0), 8, 1_735_689_600_000)
         },
     ),
     // GUAIK-ORG's goSnowFlake.
-    builtin("goflake", fields(41, (10, 0), 12, 1_474_802_888_000)),
+    builtin("goflake", millis(41, (10, 0), 12, 1_474_802_888_000)),
     // The snowflake that circulates as Taobao's: 16 workers, 1024 ids per millisecond.
-    builtin("taobao", fields(49, (4, 0), 10, 1_361_753_741_828)),
+    builtin("taobao", millis(49, (4, 0), 10, 1_361_753_741_828)),
     // baidu/uid-generator with its defaults: 28 bits of seconds, over since 2024-11-20.
     builtin(
         "baidu",
         Definition {
             unit: 1_000 * MS,
-            ..fields(28, (22, 0), 13, 1_463_673_600_000)
+            ..millis(28, (22, 0), 13, 1_463_673_600_000)
         },
     ),
     // Mastodon's timestamp_id: no shard.
-    builtin("mastodon", fields(48, (0, 0), 16, 0)),
+    builtin("mastodon", millis(48, (0, 0), 16, 0)),
     // pgEdge's snowflake extension: epoch 2023-01-01.
-    builtin("pgedge", fields(41, (10, 0), 12, 1_672_531_200_000)),
+    builtin("pgedge", millis(41, (10, 0), 12, 1_672_531_200_000)),
     // tikv/pd, timestamp oracle: physical milliseconds and a logical counter, no shard.
-    builtin("tso", fields(46, (0, 0), 18, 0)),
+    builtin("tso", millis(46, (0, 0), 18, 0)),
     // yitter/IdGenerator with its defaults; under 2^53 until 2089.
-    builtin("yitter", fields(52, (6, 0), 6, 1_582_136_402_000)),
+    builtin("yitter", millis(52, (6, 0), 6, 1_582_136_402_000)),
     // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 shards, 256 ids per
     // millisecond, until 2094.
-    builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
+    builtin("javascript", millis(41, (4, 0), 8, 1_735_689_600_000)),
     // f4b6a3/tsid-creator and hypersistence-tsid with their defaults: a tick begins anywhere in its sequence, and ids
     // past its last sequence carry into the next tick, as in every lane.
     builtin(
         "tsid",
         Definition {
             start: 12,
-            ..fields(42, (10, 0), 12, 1_577_836_800_000)
+            ..millis(42, (10, 0), 12, 1_577_836_800_000)
         },
     ),
     // PgDog's `unique_id_function`, standard and compact: the latter is below 2^53.
-    builtin("pgdog", fields(41, (10, 0), 12, 1_764_184_395_000)),
-    builtin("pgdog_compact", fields(41, (6, 0), 6, 1_764_184_395_000)),
+    builtin("pgdog", millis(41, (10, 0), 12, 1_764_184_395_000)),
+    builtin("pgdog_compact", millis(41, (6, 0), 6, 1_764_184_395_000)),
 ];
 
 /// Returns the built-in layout of a name, in upper or lower case.

@@ -99,7 +99,7 @@ pub enum IdError {
     TimeNotOnTop(String),
 }
 
-/// Reason why an interval is no distance of ids.
+/// Reason why an interval cannot be a distance between ids.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SpanError {
     /// It has months or years.

@@ -95,7 +95,7 @@ impl Layout {
                 shape,
                 epoch: epoch.cast_unsigned(),
             },
-            // At most 2^64 - 1, but for a unit of a power of two, where it is 2^63 + 1.
+            // For a unit of a power of two it is 2^63 + 1; otherwise it is at most 2^64 - 1. It always fits.
             reciprocal: ((1_u128 << (63 + reciprocal_shift)) / unit as u128) as u64 + 1,
             reciprocal_shift,
         })

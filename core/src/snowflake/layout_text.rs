@@ -20,7 +20,7 @@ impl FromStr for Layout {
     ///
     /// Unit defaults to 1ms; `start:random` or `start:random(n)` can follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
-        check_length(text.len())?;
+        check_layout_length(text.len())?;
         let mut words = text.split_ascii_whitespace();
         let first = words.clone().next().unwrap_or_default();
         let base = if first.contains(':') {
@@ -45,13 +45,15 @@ impl FromStr for Layout {
 ///
 /// # Errors
 /// [`LayoutError::TooLong`].
-pub fn check_length(bytes: usize) -> Result<(), LayoutError> {
-    const LONGEST: usize = 1_000;
-    if bytes > LONGEST {
-        return Err(LayoutError::TooLong(bytes, LONGEST));
+pub fn check_layout_length(bytes: usize) -> Result<(), LayoutError> {
+    const MAX_LAYOUT_BYTES: usize = 1_000;
+    if bytes > MAX_LAYOUT_BYTES {
+        return Err(LayoutError::TooLong(bytes, MAX_LAYOUT_BYTES));
     }
     Ok(())
 }
+
+const DEFAULT_UNIT: u32 = 1_000;
 
 /// The fields of the part of a text that is read.
 #[derive(Default)]
@@ -95,7 +97,7 @@ impl Fields {
     }
 
     /// Returns the layout of these fields; the base supplies those that are missing.
-    fn layout(mut self, base: Option<&Definition>) -> Result<Layout, LayoutError> {
+    fn layout(self, base: Option<&Definition>) -> Result<Layout, LayoutError> {
         let missing = LayoutError::Missing;
         let time = self.time.or(base.map(|base| base.time));
         let seq = self.seq.or(base.map(|base| base.seq));
@@ -116,27 +118,25 @@ impl Fields {
             time,
             shard: self.shard.or(base.map(|base| base.shard)).unwrap_or((0, 0)),
             seq,
-            unit: self.unit.or(base.map(|base| base.unit)).unwrap_or(1_000),
+            unit: (self.unit.or(base.map(|base| base.unit))).unwrap_or(DEFAULT_UNIT),
             epoch: epoch.ok_or(missing("epoch"))?,
             start,
         })
     }
 
     /// Returns the order of the fields that were read.
-    fn order(&mut self) -> Result<Order, LayoutError> {
+    fn order(&self) -> Result<Order, LayoutError> {
+        let mut letters = self.order.clone();
         if self.shard.is_none() {
             // A shard of no bits can stand anywhere; below the time is where it is printed.
-            let below_time = self
-                .order
-                .iter()
-                .position(|&f| f == b't')
-                .map_or(0, |at| at + 1);
-            self.order.insert(below_time, b'n');
+            let time = letters.iter().position(|&letter| letter == b't');
+            letters.insert(time.map_or(0, |time| time + 1), b'n');
         }
-        Order::ALL
+        // Each field is there once, as the caller has a time and a sequence: one of the six orders has these letters.
+        let order = Order::ALL
             .into_iter()
-            .find(|order| order.letters()[..] == self.order[..])
-            .ok_or(LayoutError::Missing("time"))
+            .find(|it| it.letters()[..] == letters);
+        order.ok_or(LayoutError::Missing("time"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Segments and the rules of sequences, with the known ids of the originals.
 
-use mint_core::counter::segment::{LONGEST, SegmentOwner, Switch};
+use mint_core::counter::segment::{MAX_VALUES, SegmentOwner, Switch};
 use mint_core::counter::sequence::{LASTING, adapt, first_of_series, steps};
 use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
 use serde_json::Value;
@@ -368,4 +368,4 @@ fn the_ends_of_64_bits_are_reached_and_not_passed() {
     assert_eq!(UP.total(), i64::MAX.unsigned_abs());
 }
 
-const _: () = assert!(LONGEST >= 1_000_000, "Leaf's longest step fits");
+const _: () = assert!(MAX_VALUES >= 1_000_000, "Leaf's longest step fits");

@@ -7,7 +7,7 @@ use crate::pg::datum::text::Text;
 use crate::snowflake::error::{bad_layout_bytes, bad_layout_text};
 use crate::snowflake::layout::cache::{self, Parsed};
 use mint_core::Layout;
-use mint_core::snowflake::layout_text::check_length;
+use mint_core::snowflake::layout_text::check_layout_length;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
@@ -48,7 +48,7 @@ fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
 }
 
 fn parse(text: &[u8]) -> SnowflakeLayout {
-    match check_length(text.len()).and_then(|()| decode(text).parse::<Layout>()) {
+    match check_layout_length(text.len()).and_then(|()| decode(text).parse::<Layout>()) {
         Ok(layout) => SnowflakeLayout::from(&layout),
         Err(error) => bad_layout_text(text, &error).raise(),
     }
