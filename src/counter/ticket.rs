@@ -170,5 +170,5 @@ fn demand_owner(ticket: pg_sys::Oid) {
     let owner = relation::owner(ticket).unwrap_or_else(|| sql::missing(ticket));
     let name = relation::name(ticket).unwrap_or_default();
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-    privilege::demand_ownership(kind, &charset::c_string(&name), owner);
+    privilege::require_ownership(kind, &charset::c_string(&name), owner);
 }

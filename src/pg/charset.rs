@@ -83,7 +83,7 @@ pub fn encode(text: &str) -> Vec<u8> {
     })
 }
 
-/// Encodes a name for a C function.
+/// Encodes a name or a statement for a C function.
 pub fn c_string(name: &str) -> CString {
     CString::new(encode(name)).unwrap_or_default()
 }

@@ -22,7 +22,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 pub fn next(sequence: pg_sys::Oid) -> i64 {
     let known = recent();
     if known.sequence == sequence
-        && known.user.get() == privilege::user()
+        && known.user.get() == privilege::current_user()
         && let Some(Segments { slot, owner }) = known.segments.get()
         && let Draw::Got { first, fetch, .. } = slot.segment.draw(owner, 1)
     {

@@ -34,7 +34,7 @@ fn leaf_alloc_change(call: pg_sys::FunctionCallInfo) -> Internal {
 }
 
 /// The longest description, in bytes: the view leaves out longer comments.
-const LONGEST: usize = 9_000;
+const MAX_DESCRIPTION_BYTES: usize = 9_000;
 
 /// Makes the segment of a row. Tags do not need to be names: `leaf-segment-test` is one in Leaf's own examples.
 fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, AllocatedByRust>> {
@@ -53,10 +53,10 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     check_tag(&tag);
     let step = step.unwrap_or_else(|| missing("step"));
     let description = text("description").map_or_else(String::new, |text| text.0);
-    if description.len() > LONGEST {
+    if description.len() > MAX_DESCRIPTION_BYTES {
         report(
             Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            format!("description is longer than {LONGEST} bytes"),
+            format!("description is longer than {MAX_DESCRIPTION_BYTES} bytes"),
         )
         .raise();
     }
@@ -97,7 +97,7 @@ fn check_tag(tag: &str) {
 /// all sequences must not wait for one that any role alters or drops.
 #[pg_extern(sql = false)]
 fn leaf_max_id(sequence: Regclass) -> Option<i64> {
-    if !privilege::any(sequence.0, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE) {
+    if !privilege::has_any(sequence.0, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE) {
         return None;
     }
     let (row, rules) = (Sequence::peek(sequence.0)?, relation::sequence(sequence.0)?);

@@ -37,7 +37,7 @@ fn state(slot: &'static SegmentsSlot) -> Option<SlotState> {
 /// Returns whether there is such a sequence, and the role may see its values.
 pub fn may_see(sequence: pg_sys::Oid) -> bool {
     relation::is_sequence(sequence)
-        && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
+        && (privilege::has_any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
 }
 

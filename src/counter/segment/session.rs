@@ -116,7 +116,7 @@ pub fn find_segments(sequence: pg_sys::Oid) -> Segments {
     // An invalidation since the privilege was checked can be about the privilege.
     if INVALIDATIONS.get() == forgotten {
         // `attach` has made this the recent sequence.
-        SEQUENCES.recent().user.set(privilege::user());
+        SEQUENCES.recent().user.set(privilege::current_user());
     }
     segments
 }
@@ -124,7 +124,8 @@ pub fn find_segments(sequence: pg_sys::Oid) -> Segments {
 /// Returns the segments that this session has found before, if nothing has changed since.
 fn known_segments(sequence: pg_sys::Oid) -> Option<Segments> {
     let known = SEQUENCES.get(sequence.to_u32())?;
-    let is_known = || known.user.get() == privilege::user() && known.segments.get().is_some();
+    let is_known =
+        || known.user.get() == privilege::current_user() && known.segments.get().is_some();
     if !is_known() {
         return None;
     }
@@ -164,7 +165,7 @@ pub fn open_with(oid: pg_sys::Oid, lock: Lock, privileges: u32) -> Sequence {
     invalidation::begin();
     let demand = |name: &str| {
         let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-        privilege::demand(oid, name, privileges, kind);
+        privilege::require_any(oid, name, privileges, kind);
     };
     // A role without privileges takes no lock, and waits for none.
     if relation::is_sequence(oid)

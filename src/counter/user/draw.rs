@@ -42,7 +42,7 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     let known = FAMILIES.recent();
     if let Some(table) = users::mapped_table()
         && known.family == family
-        && known.user.get() == privilege::user()
+        && known.user.get() == privilege::current_user()
         && let Some((_, section)) = known.sections.get(section_of(id, known.sections.len()))
         && let Some(section) = section.get()
         && let Ok(first) = table.draw(
@@ -150,8 +150,8 @@ fn forget(relation: pg_sys::Oid) {
 fn demand(family: pg_sys::Oid, any_of: u32) {
     invalidation::begin();
     let may = FAMILIES.get(family.to_u32()).is_some_and(|known| {
-        known.user.get() == privilege::user()
-            || any_of != pg_sys::ACL_INSERT && known.reader.get() == privilege::user()
+        known.user.get() == privilege::current_user()
+            || any_of != pg_sys::ACL_INSERT && known.reader.get() == privilege::current_user()
     });
     if !may {
         resolve(family, any_of);
@@ -196,7 +196,7 @@ fn resolve(family: pg_sys::Oid, any_of: u32) {
         };
         FAMILIES.put(family.to_u32(), known)
     });
-    known.reader.set(privilege::user());
+    known.reader.set(privilege::current_user());
     if any_of == pg_sys::ACL_INSERT {
         known.user.set(known.reader.get());
     }

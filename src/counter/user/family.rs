@@ -10,7 +10,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 /// Returns the sequences of a family's sections, if the user has any of these privileges on it.
 pub fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
     let (name, sections) = look_up(family);
-    privilege::demand(family, &name, any_of, pg_sys::ObjectType::OBJECT_TABLE);
+    privilege::require_any(family, &name, any_of, pg_sys::ObjectType::OBJECT_TABLE);
     sections
 }
 

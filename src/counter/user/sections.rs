@@ -277,7 +277,7 @@ pub fn list() -> Vec<SectionRow> {
     let users = users::table().users_by_section(memory.slots.len());
     let row = |(place, (sequence, used), (floor, ceiling)): (usize, (u32, Micros), (i64, i64))| {
         let (family, column) = relation::identity_of(sequence.into())?;
-        let may_see = privilege::any(family, pg_sys::ACL_INSERT | pg_sys::ACL_SELECT)
+        let may_see = privilege::has_any(family, pg_sys::ACL_INSERT | pg_sys::ACL_SELECT)
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into());
         may_see.then_some(SectionRow {
             family,

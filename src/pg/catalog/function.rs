@@ -120,7 +120,7 @@ pub fn executable(function: pg_sys::Oid) -> Executable {
         Executable::No
     } else if may_execute(function, pg_sys::Oid::from_u32(pg_sys::ACL_ID_PUBLIC)) {
         Executable::ByAll
-    } else if may_execute(function, privilege::user()) {
+    } else if may_execute(function, privilege::current_user()) {
         Executable::ByUser
     } else {
         Executable::No

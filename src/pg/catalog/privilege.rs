@@ -21,37 +21,37 @@ const SETTINGS: [(&CStr, &CStr); 3] = [
 
 /// Returns the current user.
 #[inline]
-pub fn user() -> pg_sys::Oid {
+pub fn current_user() -> pg_sys::Oid {
     // SAFETY: reads a plain oid.
     unsafe { GetUserId() }
 }
 
 /// Returns the session user.
-pub fn session_user() -> u32 {
+pub fn session_user() -> pg_sys::Oid {
     // SAFETY: reads a plain oid, set when the session connected.
-    unsafe { pg_sys::GetSessionUserId() }.to_u32()
+    unsafe { pg_sys::GetSessionUserId() }
 }
 
 /// Checks whether the user has any of these privileges.
 fn check(relation: pg_sys::Oid, any_of: u32) -> pg_sys::AclResult::Type {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
-    unsafe { pg_sys::pg_class_aclcheck(relation, user(), any_of as pg_sys::AclMode) }
+    unsafe { pg_sys::pg_class_aclcheck(relation, current_user(), any_of as pg_sys::AclMode) }
 }
 
 /// Returns whether the user has any of these privileges.
-pub fn any(relation: pg_sys::Oid, any_of: u32) -> bool {
+pub fn has_any(relation: pg_sys::Oid, any_of: u32) -> bool {
     check(relation, any_of) == pg_sys::AclResult::ACLCHECK_OK
 }
 
 /// Returns whether the user has the privileges of a role.
 pub fn is_member(role: pg_sys::Oid) -> bool {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
-    unsafe { pg_sys::has_privs_of_role(user(), role) }
+    unsafe { pg_sys::has_privs_of_role(current_user(), role) }
 }
 
 /// Returns whether the user is a superuser.
 pub fn is_superuser() -> bool {
-    is_superuser_role(user())
+    is_superuser_role(current_user())
 }
 
 /// Returns whether a role is a superuser.
@@ -68,7 +68,7 @@ pub fn name_of(role: pg_sys::Oid) -> String {
 }
 
 /// Raises the server's own error unless the user has any of these privileges.
-pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::ObjectType::Type) {
+pub fn require_any(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::ObjectType::Type) {
     let answer = check(relation, any_of);
     if answer != pg_sys::AclResult::ACLCHECK_OK {
         let name = charset::c_string(name);
@@ -78,7 +78,7 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
 }
 
 /// Raises the server's own error unless the user has the privileges of an object's owner.
-pub fn demand_ownership(kind: pg_sys::ObjectType::Type, name: &CStr, owner: pg_sys::Oid) {
+pub fn require_ownership(kind: pg_sys::ObjectType::Type, name: &CStr, owner: pg_sys::Oid) {
     if !is_member(owner) {
         let answer = pg_sys::AclResult::ACLCHECK_NOT_OWNER;
         // SAFETY: raises an error with a copy of the name.
@@ -86,14 +86,15 @@ pub fn demand_ownership(kind: pg_sys::ObjectType::Type, name: &CStr, owner: pg_s
     }
 }
 
-/// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or
-/// one of those below: the user can be a superuser, and the owner of the database can have set traps for one.
+/// Runs `work`, and SQL of this extension in it, with the privileges of the current user: of the caller, or in a
+/// function with SECURITY DEFINER, as that of the registry, of its owner. All such SQL runs in this function or the one
+/// below: the user can be a superuser, and the owner of the database can have set traps for one.
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
 /// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and
 ///   leaves nothing behind in the session, settings among it.
 pub(in crate::pg) fn guarded<T>(work: impl FnOnce() -> T) -> T {
-    guarded_as(user(), 0, work)
+    guarded_as(current_user(), 0, work)
 }
 
 /// Does the same as [`guarded`], with the privileges of a role.
@@ -102,12 +103,10 @@ pub(in crate::pg) fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> 
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
-    guc::with(&SETTINGS, || restricted_as(role, flags, work))
-}
-
-fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     // The restriction does not keep functions from changing settings, such as the search path of the session.
-    guc::with(&[], || guc::keeping_timers(|| switch_to(role, flags, work)))
+    guc::with(&SETTINGS, || {
+        guc::keeping_timers(|| switch_to(role, flags, work))
+    })
 }
 
 fn switch_to<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {

@@ -1,10 +1,11 @@
-//! Statements of the extension: the only use of the server's programming interface, SPI. Only two files decide whose
-//! rights a statement has, and which objects its names can mean. No statement reads or locks a table of a user:
+//! Statements of the extension: the only use of the server's programming interface, SPI. Whose rights they have is
+//! decided in [`privilege`](crate::pg::catalog::privilege), and only two files decide which objects their names can mean.
+//! No statement reads or locks a table of a user:
 //!
-//! | File | Role | Objects |
-//! |---|---|---|
-//! | [`sql`](crate::pg::catalog::sql) | the caller | the server's own catalogs and functions, and what the caller creates, comments, alters and drops |
-//! | [`tables`](crate::pg::catalog::tables) | the owner of the registry | the tables of the registry |
+//! | File | Objects |
+//! |---|---|
+//! | [`sql`](crate::pg::catalog::sql) | the server's own catalogs and functions, and what the caller creates, comments, alters and drops |
+//! | [`tables`](crate::pg::catalog::tables) | the tables of the registry |
 //!
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
@@ -94,8 +95,7 @@ fn select<'conn>(
     limit: Option<c_long>,
     arguments: &[DatumWithOid<'_>],
 ) -> SpiTupleTable<'conn> {
-    // SAFETY: pgrx gets the text.
-    let query = unsafe { String::from_utf8_unchecked(charset::encode(query)) };
+    let query = charset::c_string(query);
     let answer = if sees == Sees::Statement || recovery::is_in_progress() {
         client.select(&query, limit, arguments)
     } else {
@@ -116,8 +116,7 @@ pub fn update<'conn>(
         detail: "This server is a standby.",
         hint: "Use the primary server, or promote this one.",
     });
-    // SAFETY: pgrx gets the text.
-    let statement = unsafe { String::from_utf8_unchecked(charset::encode(statement)) };
+    let statement = charset::c_string(statement);
     client.update(&statement, None, arguments).or_report()
 }
 

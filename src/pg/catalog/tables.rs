@@ -1,5 +1,5 @@
-//! The tables of the extension's schema, which statements read and write with the rights of the user. They belong to
-//! the extension, so nobody else has put a trigger, a rule or a policy on them.
+//! The tables of the extension's schema. They belong to the extension, so nobody else has put a trigger, a rule or a
+//! policy on them.
 
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::{binding, privilege, relation, spi};

@@ -132,7 +132,7 @@ fn shared_lane(shared: &Shared, layout: &Layout, shard: u64) -> &'static Lane {
 #[cold]
 fn new_lane(shared: &Shared, layout: &Layout, shard: u64) -> &'static Lane {
     // Lanes are counted by role: a role may create many databases, but no roles.
-    let maker = privilege::session_user();
+    let maker = privilege::session_user().to_u32();
     locked(|table| table.insert(layout, shard, maker)).unwrap_or_else(|| {
         let (_, share) = shared.table.shares();
         report(
