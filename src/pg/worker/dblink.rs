@@ -12,7 +12,7 @@ use crate::pg::machine::clock;
 use crate::pg::worker::deadline::TimeLimit;
 use crate::pg::worker::transaction::{Failure, FailureKind, attempt};
 use crate::pg::worker::{deadline, foreign_server};
-use mint_core::Micros;
+use mint_core::clock::{Micros, SECOND};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::SpiClient;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
@@ -21,20 +21,20 @@ use std::env;
 /// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
 /// The time for which a server that did not respond is left alone.
-const REST: Micros = 1_000_000;
+const BACKOFF: Micros = SECOND;
 /// The time in which an open connection must answer its first query. The rest of the time of the request is then enough
 /// for a new connection, on which everything takes longer.
-const PROMPT: Micros = 1_000_000;
-/// The most that a request takes beyond its limit while this process runs. If the process was paused in the middle of
-/// it, a late answer says nothing of the other server: it asks once more.
-const PAUSE: Micros = 1_000_000;
+const FIRST_ANSWER_LIMIT: Micros = SECOND;
+/// A request that ends later than this after its limit shows that the process was paused. It is then repeated once,
+/// because the delay says nothing about the other server.
+const PAUSE_TOLERANCE: Micros = SECOND;
 /// The time that libpq waits for each host, of which there can be several: `PGCONNECT_TIMEOUT`.
-const CONNECT: Micros = 2_000_000;
+const CONNECT: Micros = 2 * SECOND;
 /// The longest time between two uses of a connection. Later the other server can have ended it.
-const IDLE: Micros = 60_000_000;
+const IDLE: Micros = 60 * SECOND;
 /// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
 /// server.
-const LONGEST: usize = 4_000;
+const MAX_QUERY_BYTES: usize = 4_000;
 
 /// Query that sets up a new session on the other server, which ends it when this server is gone without a word: one row
 /// of four texts. The longest lease is renewed after 20 seconds.
@@ -62,6 +62,7 @@ pub type Query<'a> = dyn Fn(&str) -> String + 'a;
 
 /// The only connection to a foreign server, made when it is needed. dblink's own rules apply to the role that makes it:
 /// the role needs USAGE on the foreign server and a user mapping, with a password unless the role is a superuser.
+#[derive(Default)]
 pub struct Remote {
     /// The name of the connection in dblink.
     name: String,
@@ -71,7 +72,7 @@ pub struct Remote {
     server: Option<String>,
     is_open: bool,
     /// The time of the last query, by the clock since boot.
-    used: Micros,
+    last_used: Micros,
     /// The generation of foreign servers and user mappings at that time.
     generation: u64,
     /// True if a query was sent whose answer has not arrived.
@@ -79,31 +80,28 @@ pub struct Remote {
     /// True if the last attempt ended so late that the process was paused meanwhile.
     is_late: bool,
     /// The time until which a connection that was open before must answer; none once it has, and on a new one.
-    awaited: Option<Micros>,
+    first_answer_due: Option<Micros>,
     /// The time until which the server is left alone, and the reason.
-    rest: Option<(Micros, Failure)>,
+    left_alone: Option<(Micros, Failure)>,
 }
 
 impl Remote {
     /// Returns a connection that is not made yet, with a name that no other has.
     pub fn new(name: String, role: Option<String>) -> Self {
-        // If one of several hosts is silent, the others must get their turn. dblink heeds the time on PostgreSQL 15,
-        // and only the order from 16 on.
-        for (name, value) in [("PGCONNECT_TIMEOUT", "2"), ("PGLOADBALANCEHOSTS", "random")] {
+        // If one of several hosts is silent, the others must get their turn. The timeout works on PostgreSQL 15. From
+        // 16 on, dblink ignores the timeout, so hosts are tried in random order.
+        let timeout = (CONNECT / SECOND).to_string();
+        for (name, value) in [
+            ("PGCONNECT_TIMEOUT", &*timeout),
+            ("PGLOADBALANCEHOSTS", "random"),
+        ] {
             // SAFETY: processes of the server have one thread, and this one is a worker.
             unsafe { env::set_var(name, value) };
         }
         Self {
             name,
             role,
-            server: None,
-            is_open: false,
-            used: 0,
-            generation: 0,
-            is_waiting: false,
-            is_late: false,
-            awaited: None,
-            rest: None,
+            ..Self::default()
         }
     }
 
@@ -121,31 +119,15 @@ impl Remote {
         read: impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let began = clock::up();
-        // The start of a transaction receives invalidations.
-        attempt(deadline::REQUEST, || ())?;
-        let generation = foreign_server_generation();
-        if self.server.as_deref() != Some(server) || self.generation != generation {
-            self.disconnect();
-            self.rest = None;
-            self.server = Some(server.to_owned());
-        }
-        self.generation = generation;
-        if clock::up() - std::mem::replace(&mut self.used, clock::up()) > IDLE {
-            self.disconnect();
-        }
-        if let Some((until, failure)) = &self.rest
-            && clock::up() < *until
-        {
-            return Err(failure.clone());
-        }
+        self.prepare(server)?;
         let was_open = self.is_open;
         let mut answer = self.try_once(began, server, query, columns, &read);
         let is_lost = matches!(&answer, Err(failure) if failure.kind == FailureKind::Lost);
-        let is_stale = was_open && is_lost || answer.is_err() && self.awaited.is_some();
-        if is_stale && !deadline::is_asked_to_end() {
+        let is_unanswered = answer.is_err() && self.first_answer_due.is_some();
+        if ((was_open && is_lost) || is_unanswered) && !deadline::is_asked_to_end() {
             // The other server can have been restarted since the last query, or the connection is half open. Only a new
             // connection shows whether it answers.
-            let began = began.max(clock::up() - PROMPT);
+            let began = began.max(clock::up() - FIRST_ANSWER_LIMIT);
             answer = self.try_once(began, server, query, columns, &read);
         }
         let is_silent = matches!(&answer, Err(failure) if failure.kind == FailureKind::Expired);
@@ -154,9 +136,29 @@ impl Remote {
         }
         answer.inspect_err(|failure| {
             if failure.kind != FailureKind::Other {
-                self.rest = Some((clock::up() + REST, failure.clone()));
+                self.left_alone = Some((clock::up() + BACKOFF, failure.clone()));
             }
         })
+    }
+
+    /// Ends a connection that cannot be used. Returns the last failure of a server that is left alone.
+    fn prepare(&mut self, server: &str) -> Result<(), Failure> {
+        // The start of a transaction receives invalidations.
+        attempt(deadline::REQUEST, || ())?;
+        let generation = foreign_server_generation();
+        if self.server.as_deref() != Some(server) || self.generation != generation {
+            self.disconnect();
+            self.left_alone = None;
+            self.server = Some(server.to_owned());
+        }
+        self.generation = generation;
+        if clock::up() - std::mem::replace(&mut self.last_used, clock::up()) > IDLE {
+            self.disconnect();
+        }
+        match &self.left_alone {
+            Some((until, failure)) if clock::up() < *until => Err(failure.clone()),
+            _ => Ok(()),
+        }
     }
 
     fn try_once<T>(
@@ -168,7 +170,7 @@ impl Remote {
         read: &impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let was_open = std::mem::replace(&mut self.is_open, true);
-        self.awaited = was_open.then(|| clock::up() + PROMPT);
+        self.first_answer_due = was_open.then(|| clock::up() + FIRST_ANSWER_LIMIT);
         let left = TimeLimit {
             usual: began + deadline::REQUEST.usual - clock::up(),
             ..deadline::REQUEST
@@ -182,7 +184,7 @@ impl Remote {
                 let first = |row: &Row<'_>| row.get::<DecodedText>(1).map(|home| home.0);
                 self.send(dblink, server, HOME);
                 let home = self.receive(dblink, server, "home pg_catalog.text", first);
-                self.awaited = None;
+                self.first_answer_due = None;
                 let home = home.unwrap_or_else(|| {
                     let message = format!(
                         "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
@@ -196,9 +198,9 @@ impl Remote {
             })
         });
         // The time is read before the cleanup, which can take as long as a pause.
-        self.is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE;
+        self.is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE_TOLERANCE;
         answer.map_err(|mut failure| {
-            // Here libpq has given up before the deadline.
+            // libpq reached its own timeout, which is shorter than the deadline.
             if failure.kind == FailureKind::Lost && clock::up() - began >= CONNECT {
                 failure.kind = FailureKind::Expired;
             }
@@ -223,13 +225,13 @@ impl Remote {
     }
 
     fn send(&mut self, dblink: &str, server: &str, query: &str) {
-        if query.len() > LONGEST {
+        if query.len() > MAX_QUERY_BYTES {
             report(
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 format!("request to foreign server \"{server}\" is too long"),
             )
             .detail(format!(
-                "The request has {} bytes, but at most {LONGEST} are allowed.",
+                "The request has {} bytes, but at most {MAX_QUERY_BYTES} are allowed.",
                 query.len()
             ))
             .raise();
@@ -283,7 +285,7 @@ impl Remote {
     ) -> T {
         let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
         let name = self.name.clone();
-        let until = self.awaited.unwrap_or(Micros::MAX);
+        let until = self.first_answer_due.unwrap_or(Micros::MAX);
         let work = |client: &mut SpiClient<'_>| {
             wait(dblink, &name, until);
             let rows = spi::update(client, &fetch, &texts(&[&name]));
