@@ -52,7 +52,7 @@ impl Trouble {
             ),
             Refusal::Full { nodes, leased } => Self::new(
                 format!(
-                    "none of the {nodes} nodes ({}) is free, of which {leased} are leased",
+                    "no node is free: {leased} of {nodes} nodes ({}) are leased",
                     bits(width)
                 ),
                 "Use a layout with more bits of shard, or mint.release_leases() on servers that need no node. A node rests for some seconds after its lease.",

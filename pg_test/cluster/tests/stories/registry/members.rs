@@ -68,7 +68,7 @@ fn a_full_ring_says_so_and_a_node_rests_after_its_lease() {
     let refusal = eve.refusal(NARROW);
     assert_refused(
         &refusal,
-        "none of the 128 nodes (8 bits) is free, of which 128 are leased",
+        "no node is free: 128 of 128 nodes (8 bits) are leased",
     );
     refusal.assert_hint("more bits of shard");
     ada.stop_fast();

@@ -342,13 +342,13 @@ fn each_lease_has_a_trouble_of_its_own() {
     );
     let ada = registry.auto("ada");
     first_id(&ada, NEXT);
-    let refusal = refused_for(&ada, ANOTHER[0], "none of the 512 nodes (10 bits) is free");
-    assert_refused(&refusal, "of which 512 are leased");
+    const NONE_FREE: &str = "no node is free: 512 of 512 nodes (10 bits) are leased";
+    assert_refused(&refused_for(&ada, ANOTHER[0], NONE_FREE), NONE_FREE);
     let mut session = ada.connect("postgres");
     let rows = "SELECT format('%s %s %s', node_bits, node IS NOT NULL, regexp_replace(trouble, ' nodes.*', '')) FROM mint.leases";
     assert_eq!(
         session.column::<String>(rows),
-        ["10 f none of the 512", "13 t "]
+        ["10 f no node is free: 512 of 512", "13 t "]
     );
     registry
         .connect()
@@ -361,4 +361,6 @@ fn each_lease_has_a_trouble_of_its_own() {
     registry.server.stop_immediate();
     let away = "SELECT count(*) = 3 AND bool_and(node IS NOT NULL AND coalesce(trouble, '') LIKE 'could not establish connection%') FROM mint.leases";
     ada.until("all renewals fail", || session.one(away));
+    let hint: String = session.one("SELECT hint FROM mint.health() WHERE check_name = 'registry'");
+    assert_eq!(hint.matches("Check that").count(), 1, "once: {hint}");
 }
