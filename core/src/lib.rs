@@ -48,7 +48,7 @@ pub use crate::family::inspect;
 pub use crate::monotonic::{ClockTime, Nanos};
 pub use crate::objectid::{ObjectId, ObjectIdLane};
 pub use crate::registry::shard_set::{ShardsError, parse_shards};
-pub use crate::snowflake::builtin::BUILTINS;
+pub use crate::snowflake::builtin::{BUILTINS, DEFAULT_LAYOUT};
 pub use crate::snowflake::error::{IdError, LayoutError, SpanError};
 pub use crate::snowflake::id::Parts;
 pub use crate::snowflake::lane::Lane;

@@ -78,15 +78,13 @@ fn values_drawn() -> u64 {
 /// Returns how many lanes, ceilings, segments, sections, users and leases are in use, each with the most that can be.
 pub fn used() -> [[u64; 2]; 6] {
     let wide = |(used, most): (usize, usize)| [used as u64, most as u64];
-    let (lanes_used, most_lanes) = lanes::used();
-    let (users_used, most_users) = users::used();
     [
-        [lanes_used.into(), most_lanes.into()],
+        <[u32; 2]>::from(lanes::used()).map(u64::from),
         wide(ceiling::used()),
         wide(segments::used()),
         wide(sections::used()),
-        [users_used, most_users],
-        wide(leases::used()),
+        users::used().into(),
+        wide(leases::slots_used()),
     ]
 }
 

@@ -10,7 +10,7 @@ use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
 use crate::snowflake::node::{grantor, setting};
-use mint_core::{BUILTINS, IdError, Layout, Run};
+use mint_core::{DEFAULT_LAYOUT, IdError, Layout, Run};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
@@ -37,7 +37,7 @@ fn guarded_snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>
 /// call, even in each row of VALUES.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id_of_shard(shard: Option<i32>) -> i64 {
-    next_of_shard(shard, &Parsed::Kept(&BUILTINS[0].layout))
+    next_of_shard(shard, &Parsed::Kept(DEFAULT_LAYOUT))
 }
 
 /// Mints an id of a shard.
@@ -53,8 +53,8 @@ quick!(
     pg_finfo_snowflake_next_id_of_shard_wrapper,
     guarded_snowflake_next_id_of_shard_wrapper,
     (shard: i32) =>
-        open_ticks::next(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned())),
-        mint::next_tick(&BUILTINS[0].layout, Key::Shard(shard.cast_unsigned()))
+        open_ticks::next(DEFAULT_LAYOUT, Key::Shard(shard.cast_unsigned())),
+        mint::next_tick(DEFAULT_LAYOUT, Key::Shard(shard.cast_unsigned()))
 );
 
 quick!(
@@ -79,15 +79,15 @@ fn next_of_tick(layout: SnowflakeLayout, key: Key) -> Option<i64> {
 /// Mints an Instagram id of this server's node, `pg_mint.node`; otherwise like `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
 fn guarded_snowflake_next_id_of_node() -> i64 {
-    next_of_node(&Parsed::Kept(&BUILTINS[0].layout))
+    next_of_node(&Parsed::Kept(DEFAULT_LAYOUT))
 }
 
 quick!(
     snowflake_next_id_of_node_wrapper,
     pg_finfo_snowflake_next_id_of_node_wrapper,
     guarded_snowflake_next_id_of_node_wrapper,
-    () => open_ticks::next(&BUILTINS[0].layout, Key::Own),
-        own_key().and_then(|own| mint::next_tick(&BUILTINS[0].layout, own))
+    () => open_ticks::next(DEFAULT_LAYOUT, Key::Own),
+        own_key().and_then(|own| mint::next_tick(DEFAULT_LAYOUT, own))
 );
 
 /// Mints an id of this server's node, `pg_mint.node`; otherwise like `snowflake_next_id(shard, layout)`.

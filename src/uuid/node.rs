@@ -45,7 +45,7 @@ impl ParsedGuc for Choice {
     }
 }
 
-/// Returns the node that the setting chooses; none for the one drawn at the start of the server.
+/// Returns the node that the setting chooses; none if the random node of this server is to be used.
 #[inline]
 pub fn node() -> Option<[u8; 6]> {
     match CHOICE.get() {
@@ -67,7 +67,7 @@ fn machine() -> [u8; 6] {
         .hint("Set \"pg_mint.uuid_node\" to a MAC address or to \"random\".")
         .raise()
     };
-    // Cached until the setting is assigned again.
+    // The address is cached until the setting is assigned again.
     CHOICE.set(Choice::Fixed(node));
     node
 }
@@ -77,7 +77,7 @@ pub fn init() {
     guc::define_parsed::<Choice>(
         c"pg_mint.uuid_node",
         c"Sets the node of UUIDs of versions 1, 2 and 6.",
-        c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, any other value is used as the MAC address.",
+        c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, a MAC address sets the node itself.",
         &SETTING,
         GucContext::Suset,
     );

@@ -60,8 +60,8 @@ pub struct Encoding {
     padded: bool,
     /// The digits of a UUID, without the check character.
     pub(super) wide_digits: usize,
-    /// The bits of a UUID's last digit that do not belong to it. The specification of an encoding of bytes divides the
-    /// bits into digits from the left. Those of numbers are from the right, and 0 here.
+    /// The bits of a UUID's last digit that do not belong to it: 0 in an encoding of numbers, whose digits are divided
+    /// from the right. The specification of an encoding of bytes divides them from the left.
     pub(super) unused_bits: u32,
 }
 

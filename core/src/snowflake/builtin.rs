@@ -114,6 +114,9 @@ pub static BUILTINS: [Builtin; 18] = [
     builtin("pgdog_compact", millis(41, (6, 0), 6, 1_764_184_395_000)),
 ];
 
+/// The layout of calls without one.
+pub const DEFAULT_LAYOUT: &Layout = &BUILTINS[0].layout;
+
 /// Returns the built-in layout of a name, in upper or lower case.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Layout> {

@@ -6,8 +6,8 @@ use crate::snowflake::layout::{Layout, LayoutKey};
 
 /// A slot of the lane table, one cache line in shared memory.
 ///
-/// - `display_fields`, `shape`, `epoch`, `shard`: written once under the table's lock, published by the release of `display_fields`,
-///   immutable from then on.
+/// - `display_fields`, `shape`, `epoch`, `shard`: written once under the table's lock, published by the release of
+///   `display_fields`, immutable from then on.
 /// - `word`: `(tick << sequence bits) | sequence` of the last id, moved by compare-and-swap only.
 /// - `skipped`: a statistic, how many words up to `word` were not issued. A session that skips words, as at a new tick,
 ///   adds them before it moves the word, so that the difference of both is never above what was issued.
@@ -191,12 +191,10 @@ impl Lane {
     }
 
     pub(crate) fn note_waited(&self, span: Micros) {
-        self.waited
-            .fetch_add(span.max(0).unsigned_abs(), Ordering::Relaxed);
+        (self.waited).fetch_add(span.max(0).unsigned_abs(), Ordering::Relaxed);
     }
 
     pub(crate) fn note_step(&self, behind: Micros) {
-        self.largest_step
-            .fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
+        (self.largest_step).fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
     }
 }

@@ -250,19 +250,14 @@ impl Layout {
     #[must_use]
     pub fn bits(&self) -> String {
         let d = self.definition();
-        let words: Vec<String> = d
-            .order
-            .letters()
-            .into_iter()
-            .filter_map(|letter| match (letter, d.shard) {
-                (b't', _) => Some(format!("time:{}", d.time)),
-                (b's', _) => Some(format!("seq:{}", d.seq)),
-                (_, (0, _)) => None,
-                (_, (upper, 0)) => Some(format!("shard:{upper}")),
-                (_, (upper, lower)) => Some(format!("shard:{upper}+{lower}")),
-            })
-            .collect();
-        words.join(" ")
+        let words = d.order.letters().map(|letter| match (letter, d.shard) {
+            (b't', _) => Some(format!("time:{}", d.time)),
+            (b's', _) => Some(format!("seq:{}", d.seq)),
+            (_, (0, _)) => None,
+            (_, (upper, 0)) => Some(format!("shard:{upper}")),
+            (_, (upper, lower)) => Some(format!("shard:{upper}+{lower}")),
+        });
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the layout as fields from the top bit down, also when it has a name.

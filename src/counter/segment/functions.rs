@@ -62,7 +62,7 @@ fn segment_set(sequence: Regclass, value: i64, is_called: bool) -> i64 {
 }
 
 /// The longest step.
-const LONGEST: i64 = 1_000_000;
+const MAX_STEP: i64 = 1_000_000;
 
 /// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE: 1 stands for a step that
 /// adapts to the load. It starts at `start`, or at 1.
@@ -109,7 +109,7 @@ fn refuse(message: &str, hint: Option<&str>) -> ! {
 
 /// Raises an error unless a sequence can be drawn from in such steps.
 pub fn check_step(step: i64) {
-    check_range("step", step, 1..=LONGEST);
+    check_range("step", step, 1..=MAX_STEP);
 }
 
 /// Creates such a sequence, of a quoted name.

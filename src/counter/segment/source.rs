@@ -62,7 +62,7 @@ pub fn find(sequence: pg_sys::Oid, rules: &Rules) -> Option<SegmentSource> {
 /// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<SegmentSource> {
     /// The longest comment that is read, in bytes: the owner of a sequence can write one of 1 GB.
-    const LONGEST: i32 = 65_536;
+    const MAX_COMMENT_BYTES: i32 = 65_536;
     let select = "SELECT d.description, pg_get_userbyid(c.relowner)::text
          FROM pg_class AS c
          JOIN pg_sequence AS q ON q.seqrelid = c.oid
@@ -75,7 +75,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<SegmentSource> {
         let place = serde_json::from_str(comment.strip_prefix(COMMENT)?).ok()?;
         Some(SegmentSource { owner, ..place })
     };
-    sql::rows(select, &[sequence.into(), LONGEST.into()], read).pop()
+    sql::rows(select, &[sequence.into(), MAX_COMMENT_BYTES.into()], read).pop()
 }
 
 /// Raises an error if the values of a sequence come from a foreign server, as only that server can change the next one.

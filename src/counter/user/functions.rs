@@ -14,7 +14,7 @@ use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 /// The longest step.
-const LONGEST: i64 = 1_000_000_000;
+const MAX_STEP: i64 = 1_000_000_000;
 
 /// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections. The numbers of
 /// its users begin above `above`.
@@ -28,7 +28,7 @@ fn user_sequence_create(
     let DecodedText(name) = required(name, "name");
     let (sections, step) = (required(sections, "sections"), required(step, "step"));
     check_range("sections", sections.into(), 1..=MOST_SECTIONS as i64);
-    check_range("step", step, 2..=LONGEST);
+    check_range("step", step, 2..=MAX_STEP);
     let above = required(above, "above");
     check_range("above", above, 0..=i64::MAX - 3);
     let start = above + 1;

@@ -35,8 +35,7 @@ pub fn clock(lanes: &LanesUsage) -> Finding {
         own.push((ahead(row.last_value), what));
     }
     let lane = lanes.furthest.map(|(by, layout, shard)| {
-        let shard = shard.map(|shard| format!("shard {shard}"));
-        let shard = shard.unwrap_or_else(|| "shared lane".to_owned());
+        let shard = shard.map_or_else(|| "shared lane".to_owned(), |it| format!("shard {it}"));
         let what = format!("the last id of a lane (layout \"{layout}\", {shard})");
         (by, what)
     });

@@ -38,10 +38,9 @@ impl Default {
             Some(passed) => passed.as_deref()?,
             None => "instagram",
         };
-        let constant = shard.and_then(|shard| shard.as_deref());
         Some(Self {
             layout: layout.parse().ok()?,
-            shard: constant.and_then(|text| text.parse().ok()),
+            shard: shard.and_then(|shard| shard.as_deref()?.parse().ok()),
             is_of_node: shard.is_none(),
             stored,
         })

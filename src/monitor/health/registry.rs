@@ -3,17 +3,20 @@
 use crate::monitor::health::defaults::Defaults;
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::{machine::clock, worker::mailbox::last_failure};
-use crate::registry::member::usage::{self, WantedNode};
+use crate::registry::member::usage::{self, WantedWidth};
 use crate::registry::{bits, server::memory};
 use crate::snowflake::node::grantor;
-use mint_core::{BUILTINS, clock::duration_text, registry::ring::RingRules};
+use mint_core::{DEFAULT_LAYOUT, clock::duration_text, registry::ring::RingRules};
 
 /// Returns whether this server has the leases that sessions have needed, and the registry renews them in time.
 pub fn registry(defaults: &Defaults) -> Finding {
     let is_set = grantor::has_registry();
-    let wanted = usage::wanted_nodes().into_iter().filter(|_| is_set);
+    let wanted = usage::wanted_widths().into_iter().filter(|_| is_set);
     let judged = wanted.map(|wanted| judge(wanted, defaults));
-    let none = ["No registry is set.", "No session has needed a lease."][usize::from(is_set)];
+    let none = match is_set {
+        true => "No session has needed a lease.",
+        false => "No registry is set.",
+    };
     let judged = judged.reduce(Finding::and);
     let mut finding = judged.unwrap_or_else(|| Finding::ok(none));
     if let Some(left @ 1..) = memory::wait_left() {
@@ -24,15 +27,15 @@ pub fn registry(defaults: &Defaults) -> Finding {
     finding
 }
 
-/// Judges the node of one width. Any role can need one of any width: only those of defaults alarm the server.
-fn judge(wanted: WantedNode, defaults: &Defaults) -> Finding {
+/// Judges the node of one width. Any role can request any width, so only widths used by column defaults and the default
+/// layout can be critical.
+fn judge(wanted: WantedWidth, defaults: &Defaults) -> Finding {
     let (now, bits) = (clock::now(), bits(wanted.width));
-    let slot = wanted.slot;
-    let lease = slot.and_then(|slot| Some((slot.held_lease()?, slot.granted_at())));
+    let lease = (wanted.slot).and_then(|slot| Some((slot.held_lease()?, slot.granted_at())));
     let (mut status, mut detail) = match lease.filter(|(lease, _)| lease.until > now) {
         Some((lease, granted)) => {
             let (age, left) = ((now - granted).max(0), lease.until - now);
-            // It is renewed after a third of its length.
+            // It is renewed after a third of its length, and is late after two.
             let is_late = age > 2 * RingRules::STANDARD.renewal || wanted.trouble.is_some();
             let (node, [age, left]) = (lease.node, [age, left].map(duration_text));
             let detail = format!(
@@ -46,7 +49,7 @@ fn judge(wanted: WantedNode, defaults: &Defaults) -> Finding {
         }
     };
     let layouts = defaults.all.iter().map(|default| &default.layout);
-    let mut layouts = layouts.chain([&BUILTINS[0].layout]);
+    let mut layouts = layouts.chain([DEFAULT_LAYOUT]);
     if !layouts.any(|layout| layout.shard.width == wanted.width) {
         status = status.min(Status::Warning);
     }

@@ -42,7 +42,7 @@ impl<T> LocalOnce<T> {
         Self(OnceCell::new())
     }
 
-    /// Returns the value, which `make` makes on the first call. An error in `make` changes nothing.
+    /// Returns the value, which `make` makes on the first call. If `make` fails, the value stays unset.
     #[inline]
     pub fn get_or(&self, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {

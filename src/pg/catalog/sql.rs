@@ -72,7 +72,7 @@ pub fn rows_now<T>(
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`. The server would cut a part of more than
 /// 63 bytes.
 pub fn quoted(name: &str) -> String {
-    check_length(name);
+    check_name_length(name);
     let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
         FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place) HAVING max(octet_length(part)) < 64";
     let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
@@ -84,13 +84,13 @@ pub fn quoted(name: &str) -> String {
 
 /// Raises an error unless a name is short enough for the server's parser of names: at each quote it scans the rest of the text,
 /// and cannot be interrupted, so that ten million quotes keep it busy for an hour.
-fn check_length(name: &str) {
+fn check_name_length(name: &str) {
     // Enough for a database, a schema and a name of nothing but quotes, in quotes.
-    const LONGEST: usize = 400;
+    const MAX_NAME_BYTES: usize = 400;
     let length = name.len();
-    if length > LONGEST {
+    if length > MAX_NAME_BYTES {
         too_long(&format!(
-            "The name has {length} bytes, but at most {LONGEST} are allowed."
+            "The name has {length} bytes, but at most {MAX_NAME_BYTES} are allowed."
         ));
     }
 }
@@ -136,7 +136,7 @@ pub fn create(quoted: &str, statement: impl FnOnce(&str) -> String) -> (pg_sys::
 
 /// Returns the schema in which the caller would create a relation of that name, if allowed, and its name without one.
 fn place(quoted: &str) -> (pg_sys::Oid, CString) {
-    check_length(quoted);
+    check_name_length(quoted);
     let text = DecodedText(quoted.to_owned()).into_datum();
     let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
     // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.

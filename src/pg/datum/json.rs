@@ -62,22 +62,22 @@ impl pgrx::FromDatum for JsonArgument {
         // SAFETY: the caller says that a datum that is not null is of this type, a varlena. Its length is known before it is
         // decompressed.
         (!is_null).then(|| unsafe {
-            check_length(pg_sys::toast_raw_datum_size(datum));
+            check_json_length(pg_sys::toast_raw_datum_size(datum));
             let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);
             // A number of a few bytes can have a hundred thousand digits as text.
-            check_length(CStr::from_ptr(text).count_bytes());
+            check_json_length(CStr::from_ptr(text).count_bytes());
             JsonArgument(charset::decode_c(text).unwrap_or_default())
         })
     }
 }
 
 /// Raises the error of an argument that is too long. A request of a member has less than 4,000 bytes.
-fn check_length(bytes: usize) {
-    const LONGEST: usize = 16_384;
-    if bytes > LONGEST {
+fn check_json_length(bytes: usize) {
+    const MAX_JSON_BYTES: usize = 16_384;
+    if bytes > MAX_JSON_BYTES {
         report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "jsonb is too long")
             .detail(format!(
-                "The value has {bytes} bytes, but at most {LONGEST} are allowed."
+                "The value has {bytes} bytes, but at most {MAX_JSON_BYTES} are allowed."
             ))
             .raise();
     }

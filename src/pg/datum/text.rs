@@ -70,11 +70,11 @@ convert::result!(DecodedText);
 
 /// Raises the error of a text that is too long, before it is decoded: such arguments are names or settings.
 fn decode_checked(text: Text<'_>) -> DecodedText {
-    const LONGEST: usize = 65_536;
-    if text.0.len() > LONGEST {
+    const MAX_TEXT_BYTES: usize = 65_536;
+    if text.0.len() > MAX_TEXT_BYTES {
         report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long")
             .detail(format!(
-                "The text has {} bytes, but at most {LONGEST} are allowed.",
+                "The text has {} bytes, but at most {MAX_TEXT_BYTES} are allowed.",
                 text.0.len()
             ))
             .raise();

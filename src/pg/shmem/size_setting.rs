@@ -1,5 +1,5 @@
-//! Settings of the size of shared memory, which is created once, at its first use: a later change counts from the next
-//! start of the server, as `mint.health()` says until then.
+//! Settings of the size of shared memory, which is created once, at its first use. A change takes effect at the next
+//! start. Until then, `mint.health()` reports it.
 
 use crate::pg::shmem::rendezvous::size_in_use;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};

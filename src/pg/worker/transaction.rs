@@ -42,7 +42,7 @@ pub enum FailureKind {
 }
 
 /// The longest text of a failure, in bytes. It can come from another server.
-const LONGEST: usize = 400;
+const MAX_FAILURE_BYTES: usize = 400;
 
 /// Runs `work` in a transaction, and returns its error instead of raising it.
 ///
@@ -117,7 +117,7 @@ fn text_of(error: &CaughtError, text: &str) -> String {
 
 /// Returns a text of another server as the log and views may show it: on one line, and cut to their length.
 pub fn one_line(text: &str) -> String {
-    let end = text.floor_char_boundary(LONGEST);
+    let end = text.floor_char_boundary(MAX_FAILURE_BYTES);
     let space = |sign: char| if sign.is_control() { ' ' } else { sign };
     text[..end].chars().map(space).collect()
 }

@@ -4,7 +4,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::machine::clock;
 use crate::registry::member::memory::{LeaseSlot, memory};
-use crate::registry::member::usage::wanted_nodes;
+use crate::registry::member::usage::wanted_widths;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -30,7 +30,7 @@ fn leases() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
-    let rows = wanted_nodes().into_iter().map(|wanted| {
+    let rows = wanted_widths().into_iter().map(|wanted| {
         let held = wanted.slot.and_then(LeaseSlot::held_lease);
         (
             wanted.width.cast_signed(),

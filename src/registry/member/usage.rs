@@ -1,29 +1,28 @@
-//! The leases, for an administrator. This never makes the memory, nor talks to the registry.
+//! The leases, for an administrator. These functions never create the memory and never contact the registry.
 
 use crate::registry::member::memory::{LeaseSlot, SLOTS, if_made};
 use crate::registry::member::trouble::Trouble;
 use crate::snowflake::node::grantor;
 
 /// Returns how many slots are used, and how many there are.
-pub fn used() -> (usize, usize) {
+pub fn slots_used() -> (usize, usize) {
     (if_made().map_or(0, |head| head.slots().count()), SLOTS)
 }
 
 /// A width of which sessions need a node: the lease that is held, and why the last request failed.
-pub struct WantedNode {
+pub struct WantedWidth {
     pub width: u32,
     pub slot: Option<&'static LeaseSlot>,
     pub trouble: Option<Trouble>,
 }
 
-/// Returns the nodes that sessions have needed, unless these were released since.
-pub fn wanted_nodes() -> Vec<WantedNode> {
-    let missing = Trouble::of_missing_database();
+/// Returns the widths of which sessions have needed a node, unless it was released since.
+pub fn wanted_widths() -> Vec<WantedWidth> {
     let Some(head) = if_made() else {
         return Vec::new();
     };
-    let missing = missing.filter(|_| !head.requests.is_served());
-    let wanted = head.wanted_widths().map(|width| WantedNode {
+    let missing = Trouble::of_missing_database().filter(|_| !head.requests.is_served());
+    let wanted = head.wanted_widths().map(|width| WantedWidth {
         width,
         slot: head.chosen_slot(width),
         trouble: missing.clone().or_else(|| head.trouble(width)),

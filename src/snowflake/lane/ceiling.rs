@@ -48,7 +48,7 @@ pub fn current() -> &'static Ceiling {
 #[cold]
 pub fn raise(beyond: Micros) {
     /// The farthest that a slow disk makes a session raise the ceiling: after a crash, calls wait for that.
-    const LONGEST: Micros = 5_000_000;
+    const MAX_WINDOW: Micros = 5_000_000;
     // A call can come here again and again.
     check_for_interrupts!();
     if !current().is_attached() && join() && beyond < current().limit() {
@@ -57,7 +57,7 @@ pub fn raise(beyond: Micros) {
     let mut page = attach(open(Lock::Write));
     let bounds = &page.slot.bounds;
     // The clock passes a ceiling whose flush takes longer than the ceiling lasts.
-    let window = settings::window().max((2 * TOOK.get()).min(LONGEST));
+    let window = settings::window().max((2 * TOOK.get()).min(MAX_WINDOW));
     let began = clock::up();
     let Ok(()) = bounds.raise(beyond, window, &mut page);
     TOOK.set(clock::up() - began);

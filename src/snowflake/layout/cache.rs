@@ -3,7 +3,7 @@
 use crate::pg::backend::local::{Local, LocalOnce};
 use crate::snowflake::error::bad_layout_bytes;
 use mint_core::bytes::hash::fibonacci;
-use mint_core::{BUILTINS, Layout};
+use mint_core::{DEFAULT_LAYOUT, Layout};
 use std::ops::Deref;
 
 /// The bytes of a layout, as words.
@@ -12,7 +12,7 @@ type Words = (u64, u64, u32);
 /// The first layouts of the session, each at the first vacant place from its hash on. References to them stay valid.
 static KEPT: [LocalOnce<(Words, Layout)>; 16] = [const { LocalOnce::new() }; 16];
 /// The layout of the last call, which changes when a call has another one.
-static RECENT: Local<(Words, &Layout)> = Local::new((NO_LAYOUT, &BUILTINS[0].layout));
+static RECENT: Local<(Words, &Layout)> = Local::new((NO_LAYOUT, DEFAULT_LAYOUT));
 
 /// Bytes of no version.
 const NO_LAYOUT: Words = (0, 0, 0);
