@@ -21,8 +21,8 @@ impl Status {
 pub struct Finding {
     pub status: Status,
     pub detail: String,
-    /// The action to take. Shown unless all is well.
-    pub hint: String,
+    /// The action to take; none if all is well.
+    pub hint: Option<String>,
 }
 
 impl Finding {
@@ -36,15 +36,19 @@ impl Finding {
         Self {
             status,
             detail: detail.into(),
-            hint: hint.into(),
+            hint: (status != Status::Ok).then(|| hint.into()),
         }
     }
 
-    /// Joins two findings of a check.
+    /// Joins two findings of a check. A hint of both is there once.
     pub fn and(self, other: Self) -> Self {
         let status = self.status.max(other.status);
         let detail = format!("{} {}", self.detail, other.detail);
-        Self::new(status, detail, format!("{} {}", self.hint, other.hint))
+        let hint = match (self.hint, other.hint) {
+            (Some(all), Some(hint)) if !all.contains(&hint) => Some(format!("{all} {hint}")),
+            (one, other) => one.or(other),
+        };
+        Self::new(status, detail, hint.unwrap_or_default())
     }
 }
 
@@ -64,6 +68,6 @@ pub fn one_of_each(found: impl Iterator<Item = (pg_sys::Oid, String, usize)>) ->
         further => format!("{text}, and {further} more of this role."),
     });
     let further = owners.len().saturating_sub(SHOWN);
-    let further = (further > 0).then(|| format!("{further} more roles have such."));
+    let further = (further > 0).then(|| format!("{further} more roles are affected."));
     shown.chain(further).collect::<Vec<_>>().join(" ")
 }

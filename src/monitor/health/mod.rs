@@ -15,7 +15,6 @@ mod registry;
 mod server;
 
 use crate::monitor::health::defaults::Defaults;
-use crate::monitor::health::finding::Status;
 use crate::monitor::health::server::Facts;
 use crate::pg::datum::text::DecodedText;
 use crate::snowflake::lane::usage::LanesUsage;
@@ -49,9 +48,8 @@ fn health() -> TableIterator<
     ];
     TableIterator::new(all.into_iter().map(|(check, finding)| {
         let status = ["ok", "warning", "critical"][finding.status as usize];
-        let [detail, hint] = [finding.detail, finding.hint].map(on_one_line);
-        let hint = (finding.status != Status::Ok).then_some(hint);
-        (check, status, detail, hint)
+        let (detail, hint) = (finding.detail, finding.hint.map(on_one_line));
+        (check, status, on_one_line(detail), hint)
     }))
 }
 
