@@ -4,7 +4,6 @@
 //! text is an id, and in an encoding for machines, one id has one text.
 
 use crate::codec::check;
-use crate::codec::wide::{BASE32_DIGITS, MAX_WIDE};
 use thiserror::Error;
 
 /// Reason why an id has no text, or a text is not an id.
@@ -72,6 +71,10 @@ pub(super) const IGNORED: u8 = 254;
 
 /// The longest text: hex, 63 bits.
 pub const MAX_LENGTH: usize = 16;
+/// The longest text of a UUID: hex.
+pub const MAX_WIDE: usize = 32;
+/// The digits of 128 bits in base 32.
+pub const BASE32_DIGITS: usize = 26;
 
 /// The longest text that is read, in bytes: encodings for people allow zeros in front and hyphens anywhere.
 const MAX_TEXT_BYTES: usize = 1_048_576;

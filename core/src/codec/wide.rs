@@ -5,15 +5,10 @@
 //! left, as libraries do; the others write the digits of a number, and crockford writes that of a ULID.
 
 use crate::codec::check;
+pub use crate::codec::text::{BASE32_DIGITS, MAX_WIDE};
 use crate::codec::text::{
     Encoding, EncodingError, IGNORED, NOT_A_DIGIT, check_text_length, verify,
 };
-
-/// The longest text: hex.
-pub const MAX_WIDE: usize = 32;
-
-/// The digits of 128 bits in base 32.
-pub const BASE32_DIGITS: usize = 26;
 
 /// Digits that are computed in 64 bits at a time: 64^10 is 2^60.
 const CHUNK: u32 = 10;

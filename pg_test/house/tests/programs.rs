@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 6] = [
 ];
 
 /// The numbers of the default layout, as the programs write them, and of twitter's.
-const LAYOUTS: [(&str, &str); 4] = [
+const TWITTER_REPLACEMENTS: [(&str, &str); 4] = [
     ("1314220021721", "1288834974657"),
     ("13n, 10n", "10n, 12n"),
     ("13, 10", "10, 12"),
@@ -54,7 +54,7 @@ fn programs_decode_ids() {
             let swap = |text: String, (ours, its): &(&str, &str)| text.replace(ours, its);
             let program = match place {
                 0 => program.to_owned(),
-                _ => LAYOUTS.iter().fold(program.to_owned(), swap),
+                _ => TWITTER_REPLACEMENTS.iter().fold(program.to_owned(), swap),
             };
             let path = folder.join(file);
             std::fs::write(&path, program).unwrap();
