@@ -9,7 +9,8 @@ pub fn draw(results: &Path) -> String {
     if !results.join("README.md").exists() {
         return "Not measured.\n".to_owned();
     }
-    let [calls, rows] = ["calls", "rows"].map(|name| Results::read(results, &format!("{name}.csv")));
+    let [calls, rows] =
+        ["calls", "rows"].map(|name| Results::read(results, &format!("{name}.csv")));
     let mut text = report::machine_of(results);
     text += "\n| Id | a call; of `nextval` is 1 | index, MB |\n|---|---:|---:|\n";
     for id in calls.first_cells() {

@@ -174,12 +174,19 @@ fn pages_have_at_most_their_words() {
     let counted: BTreeMap<String, usize> = pages.iter().map(count).collect();
     for (page, words) in &counted {
         let most = budgets.get(page.as_str()).copied().unwrap_or(0);
-        assert!(*words <= most, "{page} has {words} words, not at most {most}");
+        assert!(
+            *words <= most,
+            "{page} has {words} words, not at most {most}"
+        );
     }
     let all: usize = counted.values().sum();
     assert!(all <= budgets["all"], "{all} words");
     let is_gone = |name: &&&str| **name != "all" && !counted.contains_key(**name);
-    assert_eq!(budgets.keys().find(is_gone), None, "a budget without a page");
+    assert_eq!(
+        budgets.keys().find(is_gone),
+        None,
+        "a budget without a page"
+    );
 }
 
 /// Folders whose paths documents name.
