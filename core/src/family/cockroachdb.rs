@@ -19,12 +19,12 @@ pub fn cockroachdb(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         let at = EPOCH + (number >> NODE) * UNIT;
         let node = number & ((1 << NODE) - 1);
         let surprise = RARE
-            + usual::of_time(at, EPOCH, UNIT, context.now)
+            + usual::of_time(at, EPOCH, UNIT as f64, context)
             + usual::of_first(NODE, node.unsigned_abs());
         Reading::new("cockroachdb", number.to_string())
             .time(at, context.is_plausible_since(EPOCH, at))
             .of_node(node, context)
-            .surprising(surprise)
+            .surprising(usual::beside_any(number, surprise))
     });
     readings.into_iter().collect()
 }

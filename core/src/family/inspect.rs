@@ -1,9 +1,9 @@
 //! The formats that an id can have, the most likely one first.
 //!
 //! A format whose rules an id keeps is a *reading*. All readings begin with the same weight, and lose it by facts that
-//! speak against them: a time that no id of today has, or a node that the caller does not have. So all readings without
-//! such facts have the same likelihood. The first of them is the one in which the id is less unusual (`usual`), or else
-//! has the more common format, which is the order of [`FAMILIES`].
+//! speak against them: a time that no id of today has, or a node that the caller does not have. Almost any number keeps
+//! the rules of many layouts, so a reading of a number also has the weight by which the number is less unusual in that
+//! format than in none (`usual`). Readings of the same weight are in the order of [`FAMILIES`].
 
 use crate::family::reading::NONE;
 pub use crate::family::reading::{Context, Input, Part, Reading};
@@ -23,17 +23,11 @@ pub fn inspect(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         .iter()
         .flat_map(|family| (family.read)(id, context));
     let mut readings: Vec<Reading> = families.chain(text::encoded(id, context)).collect();
-    let sum: f64 = NONE
-        + readings
-            .iter()
-            .map(|reading| reading.likelihood)
-            .sum::<f64>();
-    readings.sort_by(|a, b| {
-        let by_likelihood = b.likelihood.total_cmp(&a.likelihood);
-        by_likelihood.then(a.surprise.total_cmp(&b.surprise))
-    });
+    let weights = readings.iter().map(Reading::weight);
+    let sum = NONE + weights.sum::<f64>();
     for reading in &mut readings {
-        reading.likelihood /= sum;
+        reading.likelihood = reading.weight() / sum;
     }
+    readings.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
     readings
 }

@@ -12,7 +12,7 @@ mod text;
 mod usual;
 pub mod uuid;
 
-use library::{atproto, cuid, firebase, ksuid, nanoid, xid};
+use library::{atproto, cuid, firebase, flake, ksuid, misskey, nanoid, xid};
 use reading::{Context, Input, Reading};
 
 /// The type of a column that stores ids of a family.
@@ -42,96 +42,33 @@ pub struct Family {
     pub read: Reader,
 }
 
+const fn family(name: &'static str, example: &'static str, stored: Stored, read: Reader) -> Family {
+    Family {
+        name,
+        example,
+        stored,
+        read,
+    }
+}
+
 /// Every family, the more common one first: the order of readings that are equally likely.
-pub static FAMILIES: [Family; 15] = [
-    Family {
-        name: "uuid",
-        example: "01890a5d-ac96-774b-bcce-b302099a8057",
-        stored: Stored::Uuid,
-        read: uuid::uuid,
-    },
-    Family {
-        name: "ulid",
-        example: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        stored: Stored::Text,
-        read: uuid::ulid,
-    },
-    Family {
-        name: "typeid",
-        example: "user_01h455vb4pex5vsknk084sn02q",
-        stored: Stored::Text,
-        read: uuid::typeid,
-    },
-    Family {
-        name: "objectid",
-        example: "507f1f77bcf86cd799439011",
-        stored: Stored::Text,
-        read: objectid::objectid,
-    },
-    Family {
-        name: "ksuid",
-        example: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
-        stored: Stored::Text,
-        read: ksuid::ksuid,
-    },
-    Family {
-        name: "xid",
-        example: "9m4e2mr0ui3e8a215n4g",
-        stored: Stored::Text,
-        read: xid::xid,
-    },
-    Family {
-        name: "cuid",
-        example: "cjld2cjxh0000qzrmn831i7rn",
-        stored: Stored::Text,
-        read: cuid::cuid,
-    },
-    Family {
-        name: "firebase",
-        example: "-JhLeOlGIEjaIOFHR0xd",
-        stored: Stored::Text,
-        read: firebase::firebase,
-    },
-    Family {
-        name: "atproto",
-        example: "3jzfcijpj2z2a",
-        stored: Stored::Text,
-        read: atproto::atproto,
-    },
-    Family {
-        name: "unix",
-        example: "1700000000",
-        stored: Stored::Number,
-        read: number::unix,
-    },
-    Family {
-        name: "snowflake",
-        example: "850007368138018817",
-        stored: Stored::Number,
-        read: number::snowflake,
-    },
-    Family {
-        name: "cockroachdb",
-        example: "469048192112197633",
-        stored: Stored::Number,
-        read: cockroachdb::cockroachdb,
-    },
-    Family {
-        name: "integer",
-        example: "42",
-        stored: Stored::Number,
-        read: number::integer,
-    },
-    Family {
-        name: "nanoid",
-        example: "V1StGXR8_Z5jdHi6B-myT",
-        stored: Stored::Text,
-        read: nanoid::nanoid,
-    },
-    Family {
-        name: "cuid2",
-        example: "tz4a98xxat96iws9zmbrgj3a",
-        stored: Stored::Text,
-        read: cuid::cuid2,
-    },
+#[rustfmt::skip]
+pub static FAMILIES: [Family; 17] = [
+    family("uuid", "01890a5d-ac96-774b-bcce-b302099a8057", Stored::Uuid, uuid::uuid),
+    family("ulid", "01ARZ3NDEKTSV4RRFFQ69G5FAV", Stored::Text, uuid::ulid),
+    family("typeid", "user_01h455vb4pex5vsknk084sn02q", Stored::Text, uuid::typeid),
+    family("objectid", "507f1f77bcf86cd799439011", Stored::Text, objectid::objectid),
+    family("ksuid", "0ujtsYcgvSTl8PAuAdqWYSMnLOv", Stored::Text, ksuid::ksuid),
+    family("xid", "9m4e2mr0ui3e8a215n4g", Stored::Text, xid::xid),
+    family("cuid", "cjld2cjxh0000qzrmn831i7rn", Stored::Text, cuid::cuid),
+    family("firebase", "-JhLeOlGIEjaIOFHR0xd", Stored::Text, firebase::firebase),
+    family("atproto", "3jzfcijpj2z2a", Stored::Text, atproto::atproto),
+    family("flake", "9sfjyFYxWIdEMexkYa", Stored::Text, flake::flake),
+    family("misskey", "9qarnku54zbc0b9u", Stored::Text, misskey::misskey),
+    family("unix", "1700000000", Stored::Number, number::unix),
+    family("snowflake", "850007368138018817", Stored::Number, number::snowflake),
+    family("cockroachdb", "469048192112197633", Stored::Number, cockroachdb::cockroachdb),
+    family("integer", "42", Stored::Number, number::integer),
+    family("nanoid", "V1StGXR8_Z5jdHi6B-myT", Stored::Text, nanoid::nanoid),
+    family("cuid2", "tz4a98xxat96iws9zmbrgj3a", Stored::Text, cuid::cuid2),
 ];

@@ -58,7 +58,7 @@ pub struct Context<'a> {
 
 const DAY: Micros = 86_400_000_000;
 /// 2005-01-01T00:00:00Z. Hardly an id with a time is older.
-const OLDEST: Micros = 1_104_537_600_000_000;
+pub(super) const OLDEST: Micros = 1_104_537_600_000_000;
 
 /// The weight of a time that no id of today has.
 const WRONG_TIME: f64 = 0.01;
@@ -131,7 +131,7 @@ pub struct Reading {
     pub canonical: String,
     /// The likelihood of this reading, from 0 to 1. All readings of an id and "none of these" make 1.
     pub likelihood: f64,
-    /// The surprise of the id in its format, in bits: the order of readings that are equally likely.
+    /// The surprise of the id in its format beside that in a common one, in bits.
     pub(super) surprise: f64,
 }
 
@@ -191,6 +191,11 @@ impl Reading {
             self.likelihood *= WRONG_NODE;
         }
         self
+    }
+
+    /// Returns the weight among all readings.
+    pub(super) fn weight(&self) -> f64 {
+        self.likelihood * (-self.surprise).exp2()
     }
 
     /// Adds to the surprise.

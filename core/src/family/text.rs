@@ -15,33 +15,44 @@ pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         return Vec::new();
     };
     let mut readings = by_encodings(text, context);
-    let underscores = text.iter().enumerate().filter(|(_, byte)| **byte == b'_');
-    for (place, _) in underscores.skip_while(|(place, _)| *place == 0) {
-        let Ok(prefix) = typeid::check_prefix(&text[..place]) else {
+    // A hyphen inside an id is one of its digits, or of a word.
+    let hyphen = text.iter().rposition(|&byte| byte == b'-');
+    let is_mark = |&(place, &byte): &(usize, &u8)| byte == b'_' || Some(place) == hyphen;
+    let marks = text.iter().enumerate().filter(is_mark);
+    for (place, &mark) in marks.skip_while(|(place, _)| *place == 0) {
+        let words = text[..place].split(|&byte| byte == b'-');
+        let words = words.map(|word| typeid::check_prefix(word).ok().filter(|it| !it.is_empty()));
+        let Some(words) = words.collect::<Option<Vec<_>>>() else {
             continue;
         };
+        let prefix = words.join("-");
         // A UUID behind a prefix in Crockford's digits is a TypeID.
+        let is_of_typeids = mark == b'_' && !prefix.contains('-');
         let is_typeid = |reading: &Reading| {
-            reading.format == "uuid" && reading.has_part("encoding", "crockford")
+            is_of_typeids && reading.format == "uuid" && reading.has_part("encoding", "crockford")
         };
         let rest = &text[place + 1..];
         let ids = by_encodings(rest, context).into_iter();
         let ids = ids.filter(|reading| reading.format != "integer" && !is_typeid(reading));
-        let ids = ids.chain(with_time(rest, context));
-        readings.extend(ids.map(|reading| reading.part("prefix", prefix)));
+        let ids = ids.chain(with_time(rest, is_of_typeids, context));
+        readings.extend(ids.map(|reading| reading.part("prefix", prefix.clone())));
     }
     readings
 }
 
 /// Reads a text by each format that has a time. A ULID in lower case is a TypeID.
-fn with_time(text: &[u8], context: &Context<'_>) -> impl Iterator<Item = Reading> {
+fn with_time(
+    text: &[u8],
+    is_of_typeids: bool,
+    context: &Context<'_>,
+) -> impl Iterator<Item = Reading> {
     let readings = FAMILIES
         .iter()
         .filter(|family| family.stored == Stored::Text && family.name != "typeid")
         .flat_map(|family| (family.read)(&Input::Text(text), context));
-    let is_lower = !text.iter().any(u8::is_ascii_uppercase);
+    let is_typeid = is_of_typeids && !text.iter().any(u8::is_ascii_uppercase);
     readings.filter(move |reading| {
-        let is_typeid = reading.format == "ulid" && is_lower;
+        let is_typeid = is_typeid && reading.format == "ulid";
         reading.time.is_some() && reading.is_plausible() && !is_typeid
     })
 }
@@ -52,23 +63,28 @@ fn by_encodings(text: &[u8], context: &Context<'_>) -> Vec<Reading> {
         readings.map(|reading| reading.part("encoding", encoding.name))
     });
     let weighed = readings.map(|reading| {
-        let is_usual = |&(encoding, layout): &(&str, &str)| {
+        if reading.format != "snowflake" {
+            return reading;
+        }
+        let is_usual = |&&(encoding, layout, _): &&(&str, &str, f64)| {
             reading.has_part("encoding", encoding) && reading.version.as_deref() == Some(layout)
         };
-        let is_usual = USUAL.iter().any(is_usual);
-        reading.surprising(if is_usual { 0.0 } else { UNUSUAL })
+        let bits = USUAL.iter().find(is_usual).map_or(UNUSUAL, |usual| usual.2);
+        reading.surprising(bits)
     });
     weighed.collect()
 }
 
-/// Layouts whose ids are usually written in an encoding: Instagram's short codes, TSIDs, and those of bwmarrin/snowflake.
-const USUAL: [(&str, &str); 3] = [
-    ("base64url", "instagram"),
-    ("tsid", "tsid"),
-    ("base58", "twitter"),
+/// Layouts whose ids are usually written in an encoding: Instagram's short codes, TSIDs, and those of bwmarrin/snowflake;
+/// and their rarity there, in bits. A text that begins like a short code is rather one than a random id of YouTube, of which
+/// a sixteenth begin so, and half are no number of 63 bits.
+const USUAL: [(&str, &str, f64); 3] = [
+    ("base64url", "instagram", -4.0),
+    ("tsid", "tsid", 0.0),
+    ("base58", "twitter", 0.0),
 ];
 /// The rarity of all other ids in an encoding, in bits.
-const UNUSUAL: f64 = 20.0;
+const UNUSUAL: f64 = 10.0;
 
 fn by_encoding(
     encoding: &Encoding,
@@ -79,11 +95,24 @@ fn by_encoding(
     let number = number.filter(|_| !is_rather_decimal(encoding, text, context));
     let mut readings = number.map_or_else(Vec::new, |number| snowflakes(number, context));
     readings.retain(Reading::is_worth_showing);
+    if encoding.name == "hex" && text.iter().all(u8::is_ascii_digit) {
+        // Ten of sixteen digits are decimal ones.
+        let bits = 0.68 * text.len() as f64;
+        readings = readings.into_iter().map(|it| it.surprising(bits)).collect();
+    }
     if let (true, Some(number)) = (readings.is_empty(), number) {
         readings.push(plain(number).odd());
     }
-    // Only formats that write all ids with the same number of digits write zeros in front.
-    if encoding.name == "crockford" && text.starts_with(b"0") {
+    // Only formats that write all ids with the same number of digits write zeros in front. One short code of a hundred has
+    // letters of only one case, as all slugs do.
+    let is_odd = match encoding.name {
+        "crockford" => text.starts_with(b"0"),
+        "base64url" => {
+            !text.iter().any(u8::is_ascii_uppercase) || !text.iter().any(u8::is_ascii_lowercase)
+        }
+        _ => false,
+    };
+    if is_odd {
         readings = readings.into_iter().map(Reading::odd).collect();
     }
     let wide = encoding.is_of_uuids().then(|| encoding.decode_wide(text));
@@ -101,5 +130,7 @@ fn is_rather_decimal(encoding: &Encoding, text: &[u8], context: &Context<'_>) ->
         return false;
     }
     let times = unix(&Input::Text(text), context);
-    encoding.name != "hex" || times.iter().any(Reading::is_plausible)
+    // Microseconds are as long as hexadecimal ids are.
+    let is_short = |time: &&Reading| matches!(time.version.as_deref(), Some("s" | "ms"));
+    encoding.name != "hex" || times.iter().filter(is_short).any(Reading::is_plausible)
 }

@@ -15,11 +15,11 @@ pub struct Builtin {
     pub layout: Layout,
 }
 
-const MS: u32 = 1_000;
+pub(crate) const MS: u32 = 1_000;
 
 /// Returns a layout with ticks of a millisecond, and time, shard and sequence in this order. `epoch` is in
 /// milliseconds, as the systems themselves write it.
-const fn millis(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
+pub(crate) const fn millis(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
     Definition {
         order: Order::TimeNodeSeq,
         time,
@@ -31,7 +31,7 @@ const fn millis(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definitio
     }
 }
 
-const fn builtin(name: &'static str, definition: Definition) -> Builtin {
+pub(crate) const fn builtin(name: &'static str, definition: Definition) -> Builtin {
     match Layout::derive(definition) {
         Ok(layout) => Builtin { name, layout },
         // Evaluated by the compiler: a table that breaks a rule does not build.

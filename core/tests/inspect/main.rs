@@ -5,6 +5,7 @@
 #[path = "../common/known.rs"]
 mod known;
 
+mod honest;
 mod origins;
 mod published;
 mod ranks;

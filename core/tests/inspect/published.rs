@@ -116,7 +116,7 @@ fn short_codes_of_instagram_are_no_base58() {
         assert_ne!(base58.canonical, id);
         assert_eq!(readings[0].version.as_deref(), Some("instagram"));
         assert_eq!(readings[0].canonical, id);
-        assert_eq!(readings[0].likelihood, base58.likelihood);
+        assert!(readings[0].likelihood > 100.0 * base58.likelihood);
     }
 }
 

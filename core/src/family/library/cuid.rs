@@ -9,7 +9,7 @@ const CUID: usize = 25;
 /// The usual digits of a CUID2.
 const CUID2: usize = 24;
 
-/// Reads a CUID whose time is one of today's ids.
+/// Reads a CUID.
 pub fn cuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let read = id.text().and_then(|text| {
         let digits = text.strip_prefix(b"c")?;
@@ -24,9 +24,8 @@ pub fn cuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         let at = at * 1_000;
         let reading = Reading::new("cuid", String::from_utf8_lossy(text))
             .time(at, context.is_plausible(at))
-            .node(Some(String::from_utf8_lossy(process).into_owned()))
-            .sequence(base36(counter).into());
-        Some(reading).filter(Reading::is_plausible)
+            .node(Some(String::from_utf8_lossy(process).into_owned()));
+        Some(reading.sequence(base36(counter).into()))
     });
     read.into_iter().collect()
 }
@@ -43,13 +42,14 @@ pub fn cuid2(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
     id.text().filter(is_one).map(read).into_iter().collect()
 }
 
-fn is_base36(text: &[u8]) -> bool {
+/// Returns whether all digits are those of base36.
+pub(super) fn is_base36(text: &[u8]) -> bool {
     let is_digit = |digit: &u8| digit.is_ascii_digit() || digit.is_ascii_lowercase();
     text.iter().all(is_digit)
 }
 
 /// Returns the number of four digits.
-fn base36(digits: &[u8; 4]) -> u32 {
+pub(super) fn base36(digits: &[u8; 4]) -> u32 {
     let value = |digit: u8| char::from(digit).to_digit(36).unwrap_or(0);
     digits
         .iter()

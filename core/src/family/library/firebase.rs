@@ -8,7 +8,7 @@ use crate::family::reading::{Context, Input, Reading};
 const TIME: usize = 8;
 const ALL: usize = 20;
 
-/// Reads a push id whose time is one of today's ids: any word of 20 such letters has a time.
+/// Reads a push id. Any word of 20 such letters has a time, though seldom one of today's ids.
 pub fn firebase(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let read = id.text().and_then(|text| {
         let values: Vec<i64> = text.iter().map_while(|&digit| value(digit)).collect();
@@ -19,7 +19,7 @@ pub fn firebase(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         let reading = Reading::new("firebase", String::from_utf8_lossy(text))
             .time(at, context.is_plausible(at))
             .part("random", random.into_owned());
-        Some(reading).filter(Reading::is_plausible)
+        Some(reading)
     });
     read.into_iter().collect()
 }
