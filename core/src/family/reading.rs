@@ -1,6 +1,6 @@
 //! The id to inspect, and one answer.
 
-use crate::clock::Micros;
+use crate::clock::{DAY, Micros};
 use crate::objectid::ObjectId;
 use ::uuid::Uuid;
 
@@ -56,8 +56,7 @@ pub struct Context<'a> {
     pub nodes: &'a [i64],
 }
 
-const DAY: Micros = 86_400_000_000;
-/// 2005-01-01T00:00:00Z. Hardly an id with a time is older.
+/// 2005-01-01T00:00:00Z. Ids with a time are rarely older.
 pub(super) const OLDEST: Micros = 1_104_537_600_000_000;
 
 /// The weight of a time that no id of today has.

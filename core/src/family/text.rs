@@ -40,7 +40,7 @@ pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     readings
 }
 
-/// Reads a text by each format that has a time. A ULID in lower case is a TypeID.
+/// Reads a text as a UUID, and by each format that has a time. A ULID in lower case is a TypeID.
 fn with_time(
     text: &[u8],
     is_of_typeids: bool,
@@ -48,12 +48,14 @@ fn with_time(
 ) -> impl Iterator<Item = Reading> {
     let readings = FAMILIES
         .iter()
-        .filter(|family| family.stored == Stored::Text && family.name != "typeid")
+        .filter(|family| family.stored != Stored::Number && family.name != "typeid")
         .flat_map(|family| (family.read)(&Input::Text(text), context));
     let is_typeid = is_of_typeids && !text.iter().any(u8::is_ascii_uppercase);
-    readings.filter(move |reading| {
-        let is_typeid = is_typeid && reading.format == "ulid";
-        reading.time.is_some() && reading.is_plausible() && !is_typeid
+    let is_no_ulid = is_typeid || Uuid::try_parse_ascii(text).is_ok();
+    readings.filter(move |reading| match reading.format {
+        "ulid" if is_no_ulid => false,
+        "uuid" => reading.is_plausible(),
+        _ => reading.time.is_some() && reading.is_plausible(),
     })
 }
 

@@ -141,6 +141,10 @@ fn other_formats_behind_a_prefix() {
         ("9m4e2mr0ui3e8a215n4g", "xid"),
         ("507c7f79bcf86cd7994f6c0e", "objectid"),
         ("cjld2cjxh0000qzrmn831i7rn", "cuid"),
+        ("01890a5d-ac96-774b-bcce-b302099a8057", "uuid"),
+        ("01890A5D-AC96-774B-BCCE-B302099A8057", "uuid"),
+        ("01890a5dac96774bbcceb302099a8057", "uuid"),
+        ("9ca8f2f4-5d4c-4bd2-9b3c-4d2b6c0f8a11", "uuid"),
     ] {
         let (alone, behind) = (first(&text(rest)), first(&text(&format!("org_{rest}"))));
         assert_eq!((behind.format, behind.time), (format, alone.time));
