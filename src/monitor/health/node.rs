@@ -8,7 +8,7 @@ use crate::registry::member::session;
 use crate::registry::server::memory;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as setting};
-use mint_core::BUILTINS;
+use mint_core::DEFAULT_LAYOUT;
 
 /// The reasons why a shard is refused or in danger where a registry leases nodes, and what to do.
 const REFUSED: &str = "With a registry, shards from the middle upward are leased, and those below it are refused unless \"pg_mint.node\" or \"pg_mint.own_shards\" has them.";
@@ -42,8 +42,7 @@ fn judge_fixed(failing: Status, defaults: &Defaults) -> Option<Finding> {
         _ => return None,
     };
     let of_node = defaults.all.iter().filter(|default| default.is_of_node);
-    let builtin = &BUILTINS[0].layout;
-    let mut layouts = of_node.map(|default| &default.layout).chain([builtin]);
+    let mut layouts = of_node.map(|default| &default.layout).chain([DEFAULT_LAYOUT]);
     let is_leased = |layout| {
         session::middle(layout).is_some_and(|middle| setting().shard(layout) >= Some(middle))
     };
