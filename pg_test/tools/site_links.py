@@ -46,7 +46,7 @@ def main(site):
                 broken.append(f"{path.relative_to(site)} links to {target}: no such heading")
     if broken:
         sys.exit("\n".join(sorted(set(broken))))
-    if len(pages) < 50 or count < 1000:
+    if len(pages) < 40 or count < 1000:
         sys.exit(f"only {len(pages)} pages and {count} links were found")
     print(f"site: {len(pages)} pages, {count} links")
 

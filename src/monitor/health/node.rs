@@ -42,12 +42,12 @@ fn judge_fixed(failing: Status, defaults: &Defaults) -> Option<Finding> {
         _ => return None,
     };
     let of_node = defaults.all.iter().filter(|default| default.is_of_node);
-    let mut layouts = of_node.map(|default| &default.layout).chain([DEFAULT_LAYOUT]);
+    let layouts = of_node.map(|default| &default.layout);
     let is_leased = |layout| {
         session::middle(layout).is_some_and(|middle| setting().shard(layout) >= Some(middle))
     };
     let leases = Status::Warning.when(memory::wait_left().is_some());
-    let (status, cause, hint) = match layouts.any(is_leased) {
+    let (status, cause, hint) = match layouts.chain([DEFAULT_LAYOUT]).any(is_leased) {
         false => (Status::Ok, "", ""),
         true if grantor::has_registry() => (failing, REFUSED, OWN),
         true => (leases, LEASED, "Set a number below the middle."),
