@@ -56,7 +56,7 @@ def main(site):
             full.append(f"<!-- {address(target)} -->\n\n{page.read_text()}")
     (site / "llms.txt").write_text("\n".join(short) + "\n")
     (site / "llms-full.txt").write_text("\n".join(full))
-    if len(full) < 50:
+    if len(full) < 40:
         sys.exit(f"llms: only {len(full)} pages were found")
     print(f"llms: {len(full)} pages")
 
