@@ -72,19 +72,23 @@ fn a_larger_setting_takes_as_much_more_memory() {
         server.one::<i32>("SELECT substring(detail FROM '(\\d+) kB')::int FROM mint.health() WHERE check_name = 'memory'")
     };
     let mut before = size();
+    let mut rest = before;
     for (twice, more) in [
-        ("lanes = 16384", 1_024),
-        ("sections = 8192", 352),
-        ("segments = 2048", 192),
+        ("max_lanes = 16384", 1_024),
+        ("max_sections = 8192", 352),
+        ("max_segments = 2048", 192),
+        ("user_memory = 131072", 1_024),
     ] {
         let mut session = server.connect("postgres");
         session.run("LOAD 'pg_mint'");
-        session.run(&format!("ALTER SYSTEM SET pg_mint.max_{twice}"));
+        session.run(&format!("ALTER SYSTEM SET pg_mint.{twice}"));
         server.restart();
         let after = size();
         assert_eq!(after - before, more, "{twice}");
         before = after;
+        rest -= more;
     }
+    assert!((300..450).contains(&rest), "{rest} kB that no setting changes");
 }
 
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice. Lanes are never freed, so
