@@ -18,7 +18,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Returns the text below each heading of a page or of one of its sections, each row of a table, and the first line of each
-/// item that explains code, and is not the signature of a function.
+/// item that begins with code. Signatures of functions are left out: readme.rs compares them with the catalog.
 fn units(page: &str) -> Vec<String> {
     let (path, section) = page.split_once('#').unwrap_or((page, ""));
     let text = read_to_string(repository().join(path)).expect("a page of the documents");
@@ -31,10 +31,11 @@ fn units(page: &str) -> Vec<String> {
         if let (Some(title), false) = (line.strip_prefix("## "), section.is_empty()) {
             is_section = title.to_lowercase().replace(' ', "-") == section;
         }
-        if is_section && !line.starts_with('#') {
+        let is_signature = line.starts_with("- `") && line.contains("` → ");
+        if is_section && !is_signature && !line.starts_with('#') {
             below.push(line);
             let is_row = line.starts_with("| ") && before.starts_with('|');
-            if is_row || line.starts_with("- `") && !line.contains("` → ") {
+            if is_row || line.starts_with("- `") {
                 units.push(joined([line].into_iter()));
             }
         }
