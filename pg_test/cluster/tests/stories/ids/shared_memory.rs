@@ -88,7 +88,10 @@ fn a_larger_setting_takes_as_much_more_memory() {
         before = after;
         rest -= more;
     }
-    assert!((300..450).contains(&rest), "{rest} kB that no setting changes");
+    assert!(
+        (300..450).contains(&rest),
+        "{rest} kB that no setting changes"
+    );
 }
 
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice. Lanes are never freed, so
