@@ -1,5 +1,5 @@
-//! Ten thousand ids of each known origin: the right reading is first, or as likely as the first. That of a snowflake with
-//! any node and sequence is among the first ones: such ids are not usual.
+//! Ten thousand ids of each known origin: the right reading is first, or as likely as the first. The reading of a
+//! snowflake with any node and sequence is among the first ones: such ids are not usual.
 
 use crate::known::random;
 use mint_core::codec::text::{ENCODINGS, Encoding, MAX_LENGTH};
