@@ -239,15 +239,6 @@ impl Results {
         Self(text.lines().map(cells).collect())
     }
 
-    /// Returns all of it as Markdown.
-    pub fn markdown(&self) -> String {
-        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let rule = format!("|{}\n", "---:|".repeat(self.0[0].len()));
-        let (head, rows) = self.0.split_at(1);
-        let rows = rows.iter().map(line).collect::<String>();
-        line(&head[0]) + &rule + &rows
-    }
-
     /// Returns the first cell of each row.
     pub fn first_cells(&self) -> impl Iterator<Item = &str> {
         self.0[1..].iter().map(|cells| cells[0].as_str())
@@ -261,16 +252,6 @@ impl Results {
             .iter()
             .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
             .map_or("", |cells| &cells[place])
-    }
-
-    /// Returns the cells of a column in all rows that begin with `first`.
-    pub fn column<'a>(&'a self, column: &str, first: &'a str) -> impl Iterator<Item = &'a str> {
-        let place = self.0[0].iter().position(|name| name == column);
-        let place = place.unwrap_or_else(|| panic!("no column {column}"));
-        self.0
-            .iter()
-            .filter(move |cells| cells[0] == first)
-            .map(move |cells| cells[place].as_str())
     }
 }
 
