@@ -23,7 +23,7 @@ pub fn cockroachdb(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
             + usual::of_first(NODE, node.unsigned_abs());
         Reading::new("cockroachdb", number.to_string())
             .time(at, context.is_plausible_since(EPOCH, at))
-            .of_node(node, context)
+            .server_node(node, context)
             .surprising(usual::beside_any(number, surprise))
     });
     readings.into_iter().collect()

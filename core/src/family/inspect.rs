@@ -5,7 +5,7 @@
 //! the rules of many layouts, so a reading of a number also has the weight by which the number is less unusual in that
 //! format than in none (`usual`). Readings of the same weight are in the order of [`FAMILIES`].
 
-use crate::family::reading::NONE;
+use crate::family::reading::NONE_OF_THESE;
 pub use crate::family::reading::{Context, Input, Part, Reading};
 use crate::family::{FAMILIES, text};
 
@@ -24,7 +24,7 @@ pub fn inspect(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         .flat_map(|family| (family.read)(id, context));
     let mut readings: Vec<Reading> = families.chain(text::encoded(id, context)).collect();
     let weights = readings.iter().map(Reading::weight);
-    let sum = NONE + weights.sum::<f64>();
+    let sum = NONE_OF_THESE + weights.sum::<f64>();
     for reading in &mut readings {
         reading.likelihood = reading.weight() / sum;
     }

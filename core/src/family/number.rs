@@ -95,7 +95,7 @@ fn of_layout(number: i64, builtin: &Builtin, context: &Context<'_>) -> Option<Re
     if layout.shard.width == 0 {
         return Some(reading.without_node(context));
     }
-    let reading = reading.of_node(shard, context);
+    let reading = reading.server_node(shard, context);
     let lower = layout.shard_split();
     if lower == 0 {
         return Some(reading);

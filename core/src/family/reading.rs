@@ -64,7 +64,7 @@ const WRONG_TIME: f64 = 0.01;
 /// The weight of a node that is not the caller's.
 const WRONG_NODE: f64 = 0.1;
 /// The weight of "none of these", and of a number that is only a number.
-pub(super) const NONE: f64 = 0.05;
+pub(super) const NONE_OF_THESE: f64 = 0.05;
 /// The weight of an id that none of its format's generators makes, though the format allows it.
 const ODD: f64 = 0.01;
 
@@ -150,7 +150,18 @@ impl Reading {
         }
     }
 
-    /// Sets the version of an id whose bits are all zero or all one: a constant of its format, with no time in it.
+    /// Returns the reading of a text that says nothing about its id, if it can be one of a format.
+    pub(super) fn if_text(
+        format: &'static str,
+        id: &Input<'_>,
+        can_be: impl Fn(&[u8]) -> bool,
+    ) -> Vec<Self> {
+        let text = id.text().filter(|text| can_be(text));
+        let read = |text| Self::new(format, String::from_utf8_lossy(text)).saying_nothing();
+        text.map(read).into_iter().collect()
+    }
+
+    /// Sets the version of the nil or the max id, which has no time.
     pub(super) fn constant(self, is_nil: bool) -> Self {
         self.version(if is_nil { "nil" } else { "max" })
     }
@@ -177,7 +188,7 @@ impl Reading {
     }
 
     /// Sets the node of a server, and weighs whether it is one of the caller's.
-    pub(super) fn of_node(mut self, node: i64, context: &Context<'_>) -> Self {
+    pub(super) fn server_node(mut self, node: i64, context: &Context<'_>) -> Self {
         if !context.nodes.is_empty() && !context.nodes.contains(&node) {
             self.likelihood *= WRONG_NODE;
         }
@@ -222,7 +233,7 @@ impl Reading {
 
     /// Weighs that the format says nothing about the id.
     pub(super) fn saying_nothing(mut self) -> Self {
-        self.likelihood *= NONE;
+        self.likelihood *= NONE_OF_THESE;
         self
     }
 

@@ -9,7 +9,7 @@
 //! names. No row was changed for the ids that are held out there.
 
 use crate::clock::Micros;
-use crate::family::reading::{Context, NONE, OLDEST};
+use crate::family::reading::{Context, NONE_OF_THESE, OLDEST};
 use crate::snowflake::builtin::Builtin;
 use crate::snowflake::definition::Field;
 use crate::snowflake::id::Parts;
@@ -122,9 +122,9 @@ fn of_any(number: i64) -> f64 {
     UNKNOWN + 6.0 + f64::from(bits.saturating_sub(1))
 }
 
-/// Returns by how much the surprise of a number in a format is above that of a number in none, which weighs `NONE`.
+/// Returns by how much the surprise of a number in a format is above that of a number in none, which weighs `NONE_OF_THESE`.
 pub(super) fn beside_any(number: i64, surprise: f64) -> f64 {
-    surprise - of_any(number) - NONE.log2()
+    surprise - of_any(number) - NONE_OF_THESE.log2()
 }
 
 /// The surprise of an id of a node that the caller has, if there is but one, in bits: most ids are of other systems.

@@ -1,8 +1,10 @@
 //! Push ids of Firebase's Realtime Database: 48 bits of milliseconds since 1970 and 72 random ones, as 20 digits of 64.
 
 use crate::clock::Micros;
-use crate::codec::text;
 use crate::family::reading::{Context, Input, Reading};
+
+/// The digits, in the order of ASCII.
+const DIGITS: &[u8; 64] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 
 /// Digits of the time, and of all.
 const TIME: usize = 8;
@@ -24,13 +26,8 @@ pub fn firebase(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     read.into_iter().collect()
 }
 
-/// Returns the value of a digit: those of base62, with - before all of them and _ between its letters, as in ASCII.
+/// Returns the value of a digit.
 fn value(digit: u8) -> Option<i64> {
-    let base62 = || text::by_name(b"base62")?.digit(digit).map(i64::from);
-    match digit {
-        b'-' => Some(0),
-        b'_' => Some(37),
-        b'a'..=b'z' => base62().map(|value| value + 2),
-        _ => base62().map(|value| value + 1),
-    }
+    let place = DIGITS.iter().position(|one| *one == digit)?;
+    place.try_into().ok()
 }

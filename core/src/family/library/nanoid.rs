@@ -34,10 +34,10 @@ pub fn generate<const N: usize>(
     alphabet: &str,
     random: impl FnMut() -> [u8; N],
 ) -> Result<String, NanoIdError> {
-    let length = usize::try_from(size).unwrap_or(0);
-    if !(1..=MAX_SIZE).contains(&size) {
-        return Err(NanoIdError::Size(size));
-    }
+    let length = (1..=MAX_SIZE)
+        .contains(&size)
+        .then_some(size.cast_unsigned());
+    let length = length.ok_or(NanoIdError::Size(size))? as usize;
     let characters: Vec<char> = alphabet.chars().collect();
     check(&characters)?;
     let mask = characters.len().next_power_of_two() - 1;
@@ -57,17 +57,15 @@ fn check(characters: &[char]) -> Result<(), NanoIdError> {
     twice.map_or(Ok(()), |pair| Err(NanoIdError::Twice(pair[0])))
 }
 
-/// Reads a text of the usual size and alphabet. One of 30 thousand has letters of only one case, as all slugs and
-/// hexadecimal digits do.
+/// Reads a text of the usual size and alphabet. It requires letters of both cases, to exclude slugs and hexadecimal
+/// digits, which rejects one nanoid of 30 thousand.
 pub fn nanoid(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
-    let is_one = |text: &&[u8]| {
+    Reading::if_text("nanoid", id, |text| {
         text.len() == SIZE
             && text.iter().all(|byte| ALPHABET.as_bytes().contains(byte))
             && text.iter().any(u8::is_ascii_lowercase)
             && text.iter().any(u8::is_ascii_uppercase)
-    };
-    let read = |text| Reading::new("nanoid", String::from_utf8_lossy(text)).saying_nothing();
-    id.text().filter(is_one).map(read).into_iter().collect()
+    })
 }
 
 #[cfg(test)]
