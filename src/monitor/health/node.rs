@@ -66,20 +66,23 @@ fn report(
     (!named.is_empty()).then(|| Finding::new(status, format!("{cause} {named}"), hint))
 }
 
-/// Judges a server without a node by the defaults that need one.
+/// Judges a server without a node, or with one that is too large, by the defaults that need one.
 fn judge_unset(status: Status, defaults: &Defaults) -> Option<Finding> {
     let known = membership::current();
     let of_cluster = known.as_ref().as_ref();
     let is_given = of_cluster.is_some_and(Membership::is_or_was_node);
-    // A cluster gives no node if a registry is set.
-    if !matches!(setting(), Node::Unset) || is_given && !grantor::has_registry() {
-        return None;
-    }
-    let cause = "Parameter \"pg_mint.node\" is not set.";
+    let cause = match setting() {
+        // A cluster gives no node if a registry is set.
+        Node::Unset if !is_given || grantor::has_registry() => "is not set",
+        Node::Fixed(_) | Node::Parts(_) => "is out of range",
+        _ => return None,
+    };
+    let cause = format!("Parameter \"pg_mint.node\" {cause}.");
     let hint = "Use ALTER SYSTEM SET pg_mint.node with a number that no other server has, and SELECT pg_reload_conf().";
-    report(defaults, (status, cause, hint), |default| {
-        let needs = default.is_of_node && default.layout.shard.width > 0;
-        needs.then(|| "needs it".to_owned())
+    report(defaults, (status, &cause, hint), |default| {
+        let (width, shard) = (default.layout.shard.width, default.generated_shard());
+        let is_lacking = shard.is_none_or(|shard| shard >> width != 0);
+        (width > 0 && default.is_of_node && is_lacking).then(|| "needs it".to_owned())
     })
 }
 
@@ -105,10 +108,7 @@ fn judge_exchanged(defaults: &Defaults) -> Option<Finding> {
 /// Judges subscriptions that could not apply rows: their keys can be ids that two servers have generated.
 fn judge_conflicts(facts: &Facts, defaults: &Defaults) -> Option<Finding> {
     let times = facts.conflicts;
-    let detail = format!(
-        "Subscriptions of this database could not apply rows {times} times. Equal ids can be the cause."
-    );
+    let detail = format!("Subscriptions could not apply rows {times} times. Equal ids can be why.");
     let hint = "Look for duplicate keys in the server log, and give each server a \"pg_mint.node\" of its own. pg_stat_reset_subscription_stats(NULL) sets the count to zero.";
-    let is_there = times > 0 && !defaults.all.is_empty();
-    is_there.then(|| Finding::new(Status::Warning, detail, hint))
+    (times > 0 && !defaults.all.is_empty()).then(|| Finding::new(Status::Warning, detail, hint))
 }

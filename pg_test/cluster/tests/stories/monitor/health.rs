@@ -130,6 +130,10 @@ fn a_node_that_defaults_need_is_noticed() {
         session.refused("INSERT INTO item DEFAULT VALUES", "55000");
         session.assert_health("node is critical: table public.item");
         session.assert_health("node is critical: pg_reload_conf()");
+        session.run("SET pg_mint.node = 8192");
+        session.assert_health(
+            "node is critical: is out of range. The default of column \"id\" of table public.item",
+        );
         session.run("SET pg_mint.node = 7");
         session.run("INSERT INTO item DEFAULT VALUES");
         session.assert_health("node is ok");
