@@ -1239,9 +1239,9 @@ COMMENT ON TABLE mint.registry IS 'State of the registry of this database, one r
 CREATE TABLE mint.registry_leases (
     place text DEFAULT mint.registry_place(),
     node_bits integer CHECK (node_bits OPERATOR(pg_catalog.>=) 8 AND node_bits OPERATOR(pg_catalog.<=) 31),
-    node bigint CHECK (node OPERATOR(pg_catalog.>=) 0::pg_catalog.int8), number bigint NOT NULL DEFAULT 0,
-    holder text NOT NULL DEFAULT '', lease_from timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    lease_until timestamptz NOT NULL, PRIMARY KEY (node_bits, node, place)
+    node bigint CHECK ((node OPERATOR(pg_catalog.>>) (node_bits OPERATOR(pg_catalog.-) 1)) OPERATOR(pg_catalog.=) 1::pg_catalog.int8),
+    number bigint NOT NULL DEFAULT 0, holder text NOT NULL DEFAULT '',
+    lease_from timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), lease_until timestamptz NOT NULL, PRIMARY KEY (node_bits, node, place)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE mint.registry_leases IS 'Leases of nodes that this registry has granted; one until infinity keeps its node out';
 SELECT pg_catalog.pg_extension_config_dump('mint.registry'::pg_catalog.regclass, ''::pg_catalog.text);

@@ -90,8 +90,9 @@ SELECT ask(13, '{"grant": 1}');
 \set VERBOSITY terse
 INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (7, 1, now());
 INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (13, -1, now());
+INSERT INTO mint.registry_leases (node_bits, node, lease_until) VALUES (10, 4096, 'infinity');
 \set VERBOSITY default
-INSERT INTO mint.registry_leases (node_bits, node, lease_from, lease_until) VALUES (13, 9e18, '-infinity', '-infinity'), (13, 4444, 'infinity', now());
+INSERT INTO mint.registry_leases (node_bits, node, lease_from, lease_until) VALUES (13, 8191, '-infinity', '-infinity'), (13, 4444, 'infinity', now());
 SELECT ask(13, '{"grant": 1}'), renew(13, 4444, 0);
 
 -- Nobody asks, reads or creates a registry but who is permitted.

@@ -46,13 +46,13 @@ fn judge_fixed(failing: Status, defaults: &Defaults) -> Option<Finding> {
     let is_leased = |layout| {
         session::middle(layout).is_some_and(|middle| setting().shard(layout) >= Some(middle))
     };
-    let leases = Status::Warning.when(memory::wait_left().is_some());
-    let (status, cause, hint) = match layouts.chain([DEFAULT_LAYOUT]).any(is_leased) {
-        false => (Status::Ok, "", ""),
-        true if grantor::has_registry() => (failing, REFUSED, OWN),
-        true => (leases, LEASED, "Set a number below the middle."),
+    let (status, cause) = match layouts.chain([DEFAULT_LAYOUT]).any(is_leased) {
+        false => (Status::Ok, ""),
+        true if grantor::has_registry() => (failing, REFUSED),
+        true => (Status::Warning.when(memory::wait_left().is_some()), LEASED),
     };
     let detail = format!("Node {node} is fixed. {cause}");
+    let hint = "Set a number below the middle.";
     Some(Finding::new(status, detail, hint))
 }
 

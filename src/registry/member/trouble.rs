@@ -48,11 +48,11 @@ impl Trouble {
                     "registry grants no new leases for another {}",
                     duration_text(left)
                 ),
-                "Retry after that time. A registry that was created, started, restored or moved waits until the leases that it can have granted before are over.",
+                "Retry after that time. A registry that was created, started, restored, moved or changed by hand waits until the leases that it can have granted before are over.",
             ),
             Refusal::Full { nodes, leased } => Self::new(
                 format!(
-                    "no node is free: {leased} of {nodes} nodes ({}) are leased",
+                    "no node is free: {leased} of {nodes} nodes ({}) are leased or kept out",
                     bits(width)
                 ),
                 "Use a layout with more bits of shard, or mint.release_leases() on servers that need no node. A node rests for some seconds after its lease.",
@@ -68,7 +68,7 @@ impl Trouble {
     pub fn of_failure(failure: Failure) -> Self {
         let kind = failure.kind;
         let remedy = match failure.code {
-            _ if kind == FailureKind::Expired => "Check that the registry runs, and the network.",
+            _ if kind == FailureKind::Expired => "Check the registry, its standby, the network.",
             Code::ERRCODE_QUERY_CANCELED => {
                 "Set \"statement_timeout\" to 0 on the registry, for the role that connects."
             }

@@ -83,7 +83,7 @@ fn refuse_busy() -> ! {
         .raise()
 }
 
-/// Reads the clocks. Call it under the locks, as a request can have waited for them.
+/// Reads the clocks: under the locks, for which a request can have waited, and before all rows, which take a while.
 fn clocks() -> RingClocks {
     RingClocks {
         wall: clock::now(),
@@ -96,11 +96,11 @@ impl OpenRegistry<'_, '_> {
     fn answer(&mut self) -> Result<RingLease, Refusal> {
         let lock = "LOCK TABLE mint.registry_leases IN EXCLUSIVE MODE";
         self.rows(lock, &[], |_| ());
-        let mut state = self.load();
+        let (clocks, mut state) = (clocks(), self.load());
         let mut kept = memory::get();
         let before = state.digest;
         let (run, ring, random) = (self.run, &self.request.ring, random::bits());
-        let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks(), random);
+        let answer = RULES.answer(&mut state, &mut kept, run, ring, clocks, random);
         if let Ok(lease) = &answer
             && state.digest != before
         {
