@@ -150,7 +150,9 @@ pub fn end_wait(server: &Server, session: &mut Session) {
         let answer = request(session, 13, r#"{"grant": 1}"#);
         server.shift_time("+0");
         assert!(answer.contains("wait"), "{answer}");
-        !session.one::<String>(DETAIL).contains("grants no new leases")
+        !session
+            .one::<String>(DETAIL)
+            .contains("grants no new leases")
     });
 }
 
