@@ -1239,7 +1239,7 @@ COMMENT ON TABLE mint.registry IS 'State of the registry of this database, one r
 CREATE TABLE mint.registry_leases (
     place text DEFAULT mint.registry_place(),
     node_bits integer CHECK (node_bits OPERATOR(pg_catalog.>=) 8 AND node_bits OPERATOR(pg_catalog.<=) 31),
-    node bigint CHECK ((node OPERATOR(pg_catalog.>>) (node_bits OPERATOR(pg_catalog.-) 1)) OPERATOR(pg_catalog.=) 1::pg_catalog.int8),
+    node bigint CHECK (pg_catalog.int8shr(node, node_bits OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog.=) 1::pg_catalog.int8),
     number bigint NOT NULL DEFAULT 0, holder text NOT NULL DEFAULT '',
     lease_from timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), lease_until timestamptz NOT NULL, PRIMARY KEY (node_bits, node, place)
 ) WITH (fillfactor = 50);

@@ -32,7 +32,7 @@ sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\
 # The checkout has projects, reports of the bench and pages for contributors, which the site lacks. Their links can
 # be broken over two lines.
 find "$stage/src" -name '*.md' -exec perl -0pi -e \
-    's#(?<!!)\[([^][]*)\]\((?:\.\./)*(?:examples|pg_test|contributing|core|bench)/[^)]*\)#$1#g' {} +
+    's#(?<!!)\[([^][]*)\]\((?:\.\./)*(?:(?:examples|pg_test|contributing|core|bench)/[^)]*|SECURITY\.md)\)#$1#g' {} +
 sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|
     s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.
