@@ -52,7 +52,7 @@ pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
 pub fn is_named(relation: pg_sys::Oid, schema: &CStr, name: &CStr) -> bool {
     let is = |found: &pg_sys::NameData, name: &CStr| {
         let end = name.to_bytes_with_nul();
-        let found = found.data.iter().map(|byte| byte.cast_unsigned());
+        let found = found.data.iter().map(|&found| byte(found));
         found.take(end.len()).eq(end.iter().copied())
     };
     let Some(class) = class_of(relation).filter(|class| is(&class.relname, name)) else {
