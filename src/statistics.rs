@@ -116,11 +116,11 @@ pub fn map() {
     memory();
 }
 
-/// Counts something. Cannot fail once the memory is mapped.
+/// Counts something. Cannot fail once the memory is mapped. A session that sees the number sees what was written before it.
 pub fn add(count: Count, by: u64) {
     // A session with nothing to count maps no memory for it.
     if by != 0 {
-        memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
+        memory().counts[count as usize].fetch_add(by, Ordering::Release);
     }
 }
 

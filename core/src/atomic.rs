@@ -1,13 +1,14 @@
 //! The atomics of the lanes: the processor's, or loom's when it explores their interleavings.
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+pub use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+pub use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 use std::ops::Deref;
 
-/// A value alone on its cache line, so that writing its neighbors does not slow its readers.
+/// A value alone on its cache line, so that writing its neighbors does not slow its readers. Lines have 64 bytes on
+/// x86-64 and on the servers of arm64 (Graviton, Ampere). Where they have 128, as on Apple's, two values share one.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct CacheLine<T>(T);

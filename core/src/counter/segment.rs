@@ -12,7 +12,7 @@
 //! A segment is on disk before its first value is drawn: its half carries the position in the log, and
 //! the session that switches to it flushes first.
 
-use crate::atomic::{AtomicI64, AtomicU64, Ordering};
+use crate::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 use crate::clock::Micros;
 use crate::counter::sequence;
 use crate::counter::sequence::Values;
@@ -33,8 +33,7 @@ pub type Position = u64;
 ///
 /// - `word`: moved by compare-and-swap only; the generation only rises.
 /// - `filled`: the last generation whose half is written, `word`'s or the next. Changed only while filling.
-/// - `halves`: written before `filled` shows them.
-/// - `positions`: written before `filled` shows them.
+/// - `halves`, `positions`: written before `filled` shows them.
 /// - `step`, `refilled`: notes for filling. `refilled` is when the second segment or a later one was filled, and
 ///   `ONCE` after the first.
 /// - `taken`, `refills`, `waits`, `waited`: statistics, of the owner's time.
@@ -136,7 +135,8 @@ impl Segment {
             }
             let (drawn, count) = (offset(word), count_of(head));
             if want > count - drawn.min(count) {
-                // The halves can have changed since the word was read, and only the word tells.
+                // The halves can have changed since the word was read. Only the word tells, after they were read.
+                fence(Ordering::Acquire);
                 let now = self.word.load(Ordering::Acquire);
                 if now == word {
                     return Draw::Short {
@@ -200,7 +200,7 @@ impl Segment {
     pub fn remaining(&self) -> u64 {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
-        let count = |generation| count_of(self.half(generation).head.load(Ordering::Relaxed));
+        let count = |generation| count_of(self.half(generation).head.load(Ordering::Acquire));
         let next = match self.filled.load(Ordering::Acquire) {
             filled if filled > now => count(filled),
             _ => 0,
@@ -248,7 +248,7 @@ impl Segment {
         };
         self.refilled.store(at, Ordering::Relaxed);
         self.refills.fetch_add(1, Ordering::Relaxed);
-        self.taken.fetch_add(values.count, Ordering::Relaxed);
+        self.taken.fetch_add(values.count, Ordering::Release);
         true
     }
 
@@ -281,7 +281,7 @@ impl Segment {
         // meanwhile gets values that were taken, or sees the other owner.
         self.half(next)
             .head
-            .store(head(owner, 0), Ordering::Relaxed);
+            .store(head(owner, 0), Ordering::Release);
         self.filled.store(next, Ordering::Release);
         // A swap, as all later moves of the word must see this one.
         let word = self.word.swap(next << OFFSET, Ordering::AcqRel);

@@ -14,20 +14,24 @@ use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// The head of the users in shared memory: a page of its own, so that no bucket lies on two pages.
+/// The head of the users in shared memory: as long as a bucket, so that no bucket lies on two pages where the segment
+/// begins on one.
 ///
 /// - `buckets`: the most buckets. Written before another session sees it.
 /// - `parts`: handles of the segments of all parts but the first; 0 until a part is made. Written under the lock.
 /// - `refused`: the size of the next part, if there was no memory for it; else 0. Written under the lock.
 /// - `pause`: the time by the clock since boot until which no session tries again.
-#[repr(C, align(4096))]
+#[repr(C)]
 struct UsersHead {
     table: TableHead,
     parts: [AtomicU32; PARTS],
     buckets: AtomicU64,
     refused: AtomicU64,
     pause: AtomicI64,
+    rest: [u64; 477],
 }
+
+const _: () = assert!(size_of::<UsersHead>() == size_of::<Bucket>());
 
 static STAMP: Stamp = Stamp::new(b'p', 2);
 static USERS: NamedSegment<UsersHead, Bucket> =

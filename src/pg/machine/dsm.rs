@@ -63,6 +63,12 @@ pub fn make_pinned_sparingly(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_
     make_pinned(size)
 }
 
+/// Returns the bytes of a page of memory, of which each segment takes whole ones: 4 kB, on arm64 up to 64.
+pub fn page_size() -> usize {
+    // SAFETY: returns a number of the system.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4_096)
+}
+
 /// Returns whether so many bytes are free; none if that is not known.
 pub fn has_room_for(size: usize) -> Option<bool> {
     // SAFETY: reads a setting of the server.

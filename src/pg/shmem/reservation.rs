@@ -3,7 +3,7 @@
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::error::{log_with, report};
-use crate::pg::machine::dsm::{Shortage, has_room_for};
+use crate::pg::machine::dsm::{Shortage, has_room_for, page_size};
 use crate::pg::shmem::rendezvous::{Rendezvous, name_tranche, rendezvous};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::CStr;
@@ -60,7 +60,8 @@ pub(super) fn make_all(own: &'static dyn Segment) {
                 .all()
                 .filter(|segment| usage_of(*segment).size == 0)
         };
-        let pages = |one: &dyn Segment, halvings| one.size_after(halvings).next_multiple_of(4_096);
+        let page = page_size();
+        let pages = |one: &dyn Segment, halvings| one.size_after(halvings).next_multiple_of(page);
         let size = |halvings| absent().map(|one| pages(one, halvings)).sum();
         let fits = |&halvings: &u32| has_room_for(size(halvings)) != Some(false);
         let halvings = (0..LEAST).find(fits).unwrap_or(LEAST);

@@ -215,7 +215,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
     /// # Safety
     /// `base` is the address of a segment that stays mapped, with a head and that many slots.
     unsafe fn view(place: *mut Rendezvous, base: *mut c_void, slots: usize) -> Memory<H, S> {
-        // SAFETY: as the caller says. Segments begin on a page, so both are aligned.
+        // SAFETY: as the caller says. Segments begin on a cache line at least, so both are aligned.
         unsafe {
             Memory {
                 lock: addr_of_mut!((*place).lock),

@@ -14,7 +14,7 @@ use crate::snowflake::settings;
 use mint_core::{Micros, clock::timestamp_text};
 use pgrx::PgSqlErrorCode as Code;
 use std::io::{Error, ErrorKind};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering, fence};
 
 /// The file, in the data directory.
 const FILE: &str = "pg_mint.ceiling";
@@ -49,6 +49,8 @@ pub(super) fn floor_for_showing() -> Micros {
 /// Raises the time in the file to `value` at least, before ids are issued up to that.
 pub(super) fn cover(value: Micros) {
     let covered = &slots::server().covered;
+    // The caller has noted the value as written. Either this sees that a reset lowers the file, or the reset sees the note.
+    fence(Ordering::SeqCst);
     if covered.load(Ordering::SeqCst) < value {
         // Then the file belongs to a server that was started since.
         orphan::refuse();
@@ -95,6 +97,7 @@ pub(super) fn reset(value: Micros) {
     let written = slots::locked(|| {
         // This is first, so that a session that has not written its ceiling to a page yet waits for the lock.
         let before = server.covered.swap(value, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         let most = slots::used().map(reach).fold(value, Micros::max);
         if before > most {
             write(most)?;

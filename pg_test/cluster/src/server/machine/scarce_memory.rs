@@ -57,7 +57,7 @@ impl ScarceMemory {
             case $1 in
                 Posix) mount -t tmpfs -o "size=$2k" pg_mint /dev/shm ;;
                 Mmap) mount -t tmpfs -o "size=$2k,mode=0700" pg_mint "$3/pg_dynshmem"; chown --reference "$3" "$3/pg_dynshmem" ;;
-                SystemV) echo $(($2 / 4)) > /proc/sys/kernel/shmall ;;
+                SystemV) echo $(($2 * 1024 / $(getconf PAGESIZE))) > /proc/sys/kernel/shmall ;;
             esac
             shift 3
             exec "$@""#;
