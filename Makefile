@@ -54,8 +54,8 @@ neighbors: ## other extensions and programs beside pg_mint (NEIGHBORS=folder wit
 torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members, TORTURE=citus, HA=1 for Patroni)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),$(if $(HA),30,10)) $(PG)
 
-arm64: ## what a machine without such a processor can show of the core on arm64: it compiles, and its threads repeat no id (SEEDS=16)
-	@$(TOOLS)/arm64.sh
+arm64: ## PostgreSQL of arm64 with pg_mint under an emulator, and the threads of the core by Miri (PG=15, SEEDS=16); takes an hour
+	@$(TOOLS)/arm64.sh $(PG)
 
 lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh

@@ -8,7 +8,12 @@ fn main() {
     println!("cargo::rerun-if-changed=clock.rs");
     let variable = |name| var_os(name).expect("cargo sets it");
     let library = Path::new(&variable("OUT_DIR")).join("clock.so");
-    let status = Command::new(variable("RUSTC"))
+    let mut compiler = Command::new(variable("RUSTC"));
+    // Cargo names a linker where the target is of another processor.
+    if let Some(linker) = var_os("RUSTC_LINKER") {
+        compiler.arg(format!("-Clinker={}", linker.display()));
+    }
+    let status = compiler
         .args([
             "--edition=2024", "--crate-type=cdylib", "--crate-name=clock",
         ])

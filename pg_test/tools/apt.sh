@@ -1,8 +1,8 @@
-# Sourced by the scripts that take something out of another Debian than the system's.
+# Sourced, on Debian, by the scripts that take something out of another Debian than the system's.
 
 # apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
 # signatures, and neither the system's lists nor what is installed matter. It
-# takes the newest postgresql-$major.
+# takes the newest postgresql-$major, of ARCHITECTURE if that is another than the system's.
 apt_of() {
     local suites=$1 command=$2
     shift 2
@@ -17,6 +17,7 @@ END
     printf 'Package: src:postgresql-%s\nPin: release o=Debian\nPin-Priority: 990\n' "$major" >"$work/preferences"
     "$command" -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
         -o Dir::Etc::preferences="$work/preferences" -o Dir::Etc::preferencesparts=- \
+        ${ARCHITECTURE:+-o APT::Architecture="$ARCHITECTURE" -o APT::Architectures="$ARCHITECTURE"} \
         -o Dir::State::lists="$work/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$work" \
         -o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
 }

@@ -35,6 +35,6 @@ cd "$REPO"
 step "building pg_mint for PostgreSQL $major" "build$major" \
     env PGRX_PG_CONFIG_PATH="$pg_config" CARGO_TARGET_DIR="$target" \
     cargo build --locked --release --lib --package pg_mint --no-default-features --features "pg$major"
-for library in "$target"/release/libpg_mint.{so,dylib}; do
+for library in "$target/${CARGO_BUILD_TARGET:-}"/release/libpg_mint.{so,dylib}; do
     if [ -e "$library" ]; then echo "$library"; fi
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# chroot.sh [package] [cycle] [run] [test]: proves all of these, or those named, in clean copies
+# chroot.sh [package] [cycle] [run] [test], on Linux: proves all of these, or those named, in clean copies
 # of Debian stable with its own PostgreSQL:
 #   package  make package, by an ordinary user
 #   cycle    these packages are installed, tested, upgraded, removed and purged

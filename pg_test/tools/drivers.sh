@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# drivers.sh [--accept] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools, drivers
+# drivers.sh [--accept] [MAJOR|PG_CONFIG [PROGRAM...]], on Debian: ORMs, migration tools, drivers
 # and a pooler on a fresh private server with pg_mint. pg_test/drivers/PROGRAM has a
 # small project and check.sh, which says what must hold.
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# instructions.sh [MAJOR]: counts the instructions of a call on a server by valgrind: those of pg_mint and of the
+# instructions.sh [MAJOR], on Linux: counts the instructions of a call on a server by valgrind: those of pg_mint and of the
 # server, from entry to return, without the C library, which reads the clock. They are the same on every run of a
 # build. Fails where a call takes more than its limit. FULL=1 does the same with the core's hot paths
 # (bench/benches/instructions.rs).

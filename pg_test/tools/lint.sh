@@ -2,6 +2,7 @@
 # lint.sh: formatting, English, and clippy without a single warning, tests included.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$TOOLS/cross.sh"
 
 major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
@@ -21,6 +22,13 @@ step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
+# For arm64, with the server's headers of this machine, which declare the same.
+if (need libc6-dev-arm64-cross gcc-aarch64-linux-gnu && need_target) 2>/dev/null; then
+    step "clippy, the extension for arm64" clippy_arm64 \
+        cargo clippy -p pg_mint --no-default-features --features "pg$major" --target "$target" -- -D warnings
+else
+    say "SKIPPED clippy for arm64: its C library or Rust's standard library for it cannot be installed"
+fi
 for member in core pg_test/cluster pg_test/house pg_test/drivers/tokio_postgres bench bench/empty_pgrx examples/redis; do
     if [ -e "$member/Cargo.toml" ]; then
         step "clippy, $member" "clippy_$(basename "$member")" \

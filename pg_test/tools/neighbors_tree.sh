@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# neighbors_tree.sh [MAJOR]: a private copy of that PostgreSQL in the cache (default: the one
+# neighbors_tree.sh [MAJOR], on Debian: a private copy of that PostgreSQL in the cache (default: the one
 # that other tests take), with pg_mint and with the extensions that stand beside it in
 # databases: those that this Debian packages for the server, and those whose source NEIGHBORS
 # has, a folder of folders or archives named timescaledb-*, pg_partman-* and pg_tle*. pg_partman 5

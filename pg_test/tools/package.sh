@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package.sh: builds the Debian packages of pg_mint, for the versions of PostgreSQL of
+# package.sh, on Debian: builds the Debian packages of pg_mint, for the versions of PostgreSQL of
 # this Debian, out of what git tracks (or all of an unpacked tarball) and the sources of the crates, without a network, and checks them:
 # lintian has no error and no warning, and the library asks for no newer GLIBC than the
 # one here (GLIBC=2.36 for another). Prints the folder that has them.

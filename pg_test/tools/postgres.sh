@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# postgres.sh 15|16|17|18|19: finds or builds a private server tree of that major
+# postgres.sh 15|16|17|18|19, on Debian: finds or builds a private server tree of that major
 # version in the cache and prints the path of its pg_config. Exits with 77 where
-# that version cannot be had.
+# that version cannot be had. With ARCHITECTURE it is of that processor (arm64.sh).
 #
 # A private tree, so that the tests can install into it without root and without
 # touching the system's server. PostgreSQL finds its files relative to its
@@ -18,7 +18,7 @@ system=/usr/lib/postgresql/$major
 
 # The system's own server, copied again when its minor version changes.
 origin=
-if [ -x "$system/bin/postgres" ] && [ -e "/usr/include/postgresql/$major/server/postgres.h" ]; then
+if [ -z "${ARCHITECTURE:-}" ] && [ -x "$system/bin/postgres" ] && [ -e "/usr/include/postgresql/$major/server/postgres.h" ]; then
     origin=$("$system/bin/postgres" --version)
 fi
 
@@ -140,16 +140,16 @@ libraries_of() {
     apt_of "$suites" apt-cache depends --important "$@" | sed -n 's/.*Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
 }
 
-# They want a newer C library than the system's, so they run with their own, in
-# lib/runtime: each program names its loader there, and programs and libraries
-# look there first.
+# They want a newer C library than the system's, or are of another processor, so they run
+# with their own, in lib/runtime: each program names its loader there, and programs and
+# libraries look there first.
 from_newer_packages() {
     cd "$CACHE/work$major"
     local deb runtime=$tree/lib/runtime file loader
     for deb in *.deb; do dpkg-deb -x "$deb" root; done
     from_debian root
     mkdir "$runtime"
-    cp -a root/usr/lib/*-linux-gnu*/*.so* "$runtime/"
+    find root -maxdepth 4 -path '*lib/*-linux-gnu/*' -name '*.so*' -exec cp -a -t "$runtime" {} +
     find "$tree/lib" -type f | while read -r file; do
         case ${file##*/} in ld-linux*|libc.so.6) continue ;; esac
         [ "$(head -c 4 "$file" | tr -d '\0')" = $'\x7fELF' ] || continue
@@ -198,14 +198,14 @@ contrib_from_npm() {
 from_another_suite() {
     local suites log=$CACHE/log/fetch$major.log
     work=$CACHE/work$major
-    case $major in 15) suites=bookworm ;; 17) suites=trixie ;; 18) suites=sid ;; 19) suites="sid experimental" ;; esac
+    case $major in 15) suites=bookworm ;; 16) cannot_be_had "no suite of Debian has it" ;; 17) suites=trixie ;; 18) suites=sid ;; 19) suites="sid experimental" ;; esac
     [ -n "$(mirror)" ] || cannot_be_had "apt is configured with no mirror of Debian"
     rm -rf "$work" && mkdir -p "$work" && cd "$work"
     if ! fetch_lists "$suites" >"$log" 2>&1; then
         cannot_be_downloaded
     elif ! listed "$suites" >>"$log" 2>&1; then
         cannot_be_had "Debian $suites has neither its source nor its packages ($log)"
-    elif fetch_source "$suites" >>"$log" 2>&1; then
+    elif [ -z "${ARCHITECTURE:-}" ] && fetch_source "$suites" >>"$log" 2>&1; then
         need build-essential bison flex perl libreadline-dev zlib1g-dev libssl-dev uuid-dev
         step "building PostgreSQL $major from Debian's source, about 4 minutes" "postgres$major" from_source
     elif fetch_packages "$suites" >>"$log" 2>&1; then
@@ -220,7 +220,10 @@ build() {
     say "PostgreSQL $major: no private copy in $tree yet"
     rm -rf "$tree"
     need $BUILD_PACKAGES
-    if [ -n "$origin" ]; then
+    if [ -n "${ARCHITECTURE:-}" ]; then
+        need_lists || exit 1
+        from_another_suite
+    elif [ -n "$origin" ]; then
         step "copying the system's PostgreSQL $major" "postgres$major" from_debian ""
     elif ! need_lists; then
         exit 1
@@ -237,6 +240,7 @@ build() {
         from_another_suite
     fi
     touch "$tree/done"
+    cd /    # the folder of the work is gone, and programs of 15 want to know theirs
     origin='' cached || { rm "$tree/done"; die "the server in $tree does not run (see $CACHE/log/postgres$major.log)"; }
 }
 

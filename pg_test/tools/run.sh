@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [MAJOR]: from nothing to a running server with pg_mint in it, and a tour
+# run.sh [MAJOR], on Linux: from nothing to a running server with pg_mint in it, and a tour
 # of what it does (docs/tour/tour.sql). A second run takes seconds.
 # run.sh --stop stops the servers that it started.
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# torture.sh [MINUTES [MAJOR]]: servers put through crashes, wrong clocks, failovers and
+# torture.sh [MINUTES [MAJOR]], on Linux: servers put through crashes, wrong clocks, failovers and
 # tampering under load, one fault after another, for so many minutes (default: 10). Says
 # each as it is survived, and at the end how many ids were checked.
 #
