@@ -3,6 +3,7 @@
 //! They are written from the results of a run, so that documents and results agree.
 
 use crate::candidates::QUICK_START;
+use crate::many::sessions::ONE_IN_A_QUERY;
 use crate::many::word;
 use crate::report::{self, Results, read};
 use crate::tables::bulk;
@@ -10,7 +11,9 @@ use crate::{compare, per_call};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/contributing/scale.md", "docs/compare.md"];
+const DOCUMENTS: [&str; 4] = [
+    "README.md", "docs/contributing/scale.md", "docs/compare.md", "docs/faq.md",
+];
 
 /// Rewrites the text between the marks of every document.
 pub fn refresh(results: &Path) {
@@ -43,6 +46,7 @@ fn filled_document(document: &str, results: &Path) -> String {
             "bulk" => bulk::draw(results),
             "figures" => figures(results),
             "word" => word::draw(results),
+            "client" => client(results),
             other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
@@ -73,6 +77,23 @@ fn figures(results: &Path) -> String {
         bulk.cell(&["INSERT ... SELECT"], "rows"),
         tables.cell(&["snowflake"], "rows"),
         index.join(" | "),
+    )
+}
+
+/// Returns how many ids programs get that ask for one at a time.
+fn client(results: &Path) -> String {
+    let sessions = Results::read(results, "sessions.csv");
+    let rate = |clients| {
+        let million: f64 = sessions
+            .cell(&[ONE_IN_A_QUERY], clients)
+            .parse()
+            .unwrap_or_default();
+        format!("{:.0} thousand", million * 1e3)
+    };
+    format!(
+        "A client that asks for one id in a query gets {} a second, and eight clients {}.\n",
+        rate("1"),
+        rate("8")
     )
 }
 
