@@ -73,7 +73,7 @@ expected: ## accept what pg_regress and pg_isolation_regress printed as expected
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
 		$(TOOLS)/regress.sh --accept $$pg_config && $(TOOLS)/isolation.sh --accept $$pg_config
 
-package: ## Debian packages for the servers of this Debian
+package: ## Debian packages for the servers of this Debian (ARCHITECTURE=arm64: those of arm64, built on x86-64)
 	@$(TOOLS)/package.sh
 
 dist: ## the archive for PGXN, installed once by its client
