@@ -1,6 +1,7 @@
 # PostgreSQL with pg_mint, from the Debian package that `make package` builds, or that of a release,
 # in DIRECTORY, for the Debian of the image:
 #   docker build --build-arg PG=18 --build-context packages=DIRECTORY -t postgres-pg-mint:18 .
+# Where DIRECTORY has the packages of both processors, --platform linux/amd64,linux/arm64 builds both images.
 # Its server runs as the user postgres, as that of the image below it. Not run by this project's tests.
 ARG PG=18
 FROM postgres:${PG}

@@ -1,12 +1,14 @@
 # The extension alone, for CloudNativePG's image volumes (PostgreSQL 18 and later), as the images of
 # cloudnative-pg/postgres-extensions-containers are laid out:
 #   docker build -f packaging/cloudnative-pg.Dockerfile --build-arg PG=18 --build-context packages=DIRECTORY .
+# Where DIRECTORY has the packages of both processors, --platform linux/amd64,linux/arm64 builds both images, without an emulator.
 # Its files are tested (pg_test/cluster/tests/stories/environment/image_volume.rs), the build of the image is not.
 ARG PG=18
-FROM debian:stable-slim AS unpacked
+FROM --platform=$BUILDPLATFORM debian:stable-slim AS unpacked
 ARG PG
+ARG TARGETARCH
 RUN --mount=type=bind,from=packages,target=/packages \
-    dpkg-deb -x /packages/*postgresql-${PG}-pg-mint_*_$(dpkg --print-architecture).deb /unpacked
+    dpkg-deb -x /packages/*postgresql-${PG}-pg-mint_*_${TARGETARCH}.deb /unpacked
 
 FROM scratch
 ARG PG
