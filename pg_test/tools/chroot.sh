@@ -6,9 +6,11 @@
 #   run      make run, by a user on a machine that has nothing but Rust, make and sudo
 #   test     make test, likewise
 # Needs root and debootstrap. Rust is the one of this machine, and so are the crates that
-# it has already. SUITE=bookworm takes another Debian.
+# it has already. SUITE=bookworm takes another Debian. With ARCHITECTURE=arm64, the packages are of arm64, and
+# cycle runs in a Debian of arm64, by an emulator.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$TOOLS/cross.sh"
 
 [ "$(id -u)" = 0 ] || die "chroot.sh needs root"
 # Mounts and processes of its own, which end with it.
@@ -21,22 +23,21 @@ exec 9>"$CACHE/chroot/lock"
 flock -n 9 || die "another chroot.sh runs"
 
 suite=${SUITE:-stable}
-base=$CACHE/chroot/$suite
+packages=$CACHE/chroot/packages${ARCHITECTURE:+-$ARCHITECTURE}
 root=$CACHE/chroot/now
 rust=$(rustc --print sysroot)
 need_lists
 mirror=$(mirror)
 [ -n "$mirror" ] || die "apt's configuration names no mirror of Debian"
 
-debian() {
-    rm -rf "$base.new"
-    debootstrap --variant=minbase --include=ca-certificates,sudo "$suite" "$base.new" "$mirror"
-    mv "$base.new" "$base"
-}
-
-# A copy of Debian with the user builder, who may install packages.
+# fresh [ARCHITECTURE]: a copy of Debian with the user builder, who may install packages.
 fresh() {
-    local mount
+    local mount base=$CACHE/chroot/$suite${1:+-$1}
+    if [ ! -e "$base" ]; then
+        rm -rf "$base.new"
+        debootstrap --variant=minbase --include=ca-certificates,sudo ${1:+--arch="$1"} "$suite" "$base.new" "$mirror"
+        mv "$base.new" "$base"
+    fi
     for mount in $(awk -v root="$root/" 'index($2, root) == 1 { print $2 }' /proc/mounts | sort -r); do umount "$mount"; done
     rm -rf "$root"
     cp -a "$base" "$root"
@@ -68,15 +69,18 @@ with_sources() {
 inside() { chroot "$root" env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 as_user() { inside runuser -u builder -- env HOME=/home/builder PATH=/home/builder/.cargo/bin:/usr/bin:/bin sh -ec "cd ~/pg_mint; $1"; }
 sql() { inside runuser -u postgres -- psql -X -A -t -v ON_ERROR_STOP=1 -d "$1" -c "$2"; }
-files() { inside find / -xdev \( -path /proc -o -path /tmp -o -path /home \) -prune -o -iname '*pg[-_]mint*' -print; }
+# The ceiling of a server is of its data, and must outlive the package.
+files() {
+    inside find / -xdev \( -path /proc -o -path /tmp -o -path /home -o -name pg_mint.ceiling \) -prune -o -iname '*pg[-_]mint*' -print
+}
 
 packages() {
     fresh
     with_sources
     inside apt-get install -y --no-install-recommends make
-    as_user 'make package'
-    rm -rf "$CACHE/chroot/packages"
-    cp -a "$root/home/builder/.cache/pg_mint/package" "$CACHE/chroot/packages"
+    as_user "make package ARCHITECTURE=${ARCHITECTURE:-}"
+    rm -rf "$packages"
+    cp -a "$root/home/builder/.cache/pg_mint/package${ARCHITECTURE:+-$ARCHITECTURE}" "$packages"
 }
 
 # The same package with a higher version.
@@ -90,9 +94,9 @@ next_version() {
 
 cycle() {
     local package before after major
-    fresh
+    fresh "${ARCHITECTURE:-}"
     inside apt-get install -y --no-install-recommends postgresql
-    for package in "$CACHE"/chroot/packages/postgresql-*-pg-mint_*.deb; do
+    for package in "$packages"/postgresql-*-pg-mint_*.deb; do
         major=$(basename "$package" | sed 's/postgresql-\([0-9]*\).*/\1/')
         cp "$package" "$root/tmp/first.deb"
         next_version "$package"
@@ -132,7 +136,7 @@ cycle() {
         if sql shop 'SELECT snowflake_next_id(5)'; then die "the removed library still works"; fi
         [ "$(sql shop 'SELECT count(*) FROM message')" = 3000 ] || die "rows are missing without the library"
 
-        echo "== installed again, and purged: nothing is left but rows"
+        echo "== installed again, and purged: nothing is left but rows and the ceiling"
         inside apt-get install -y /tmp/next.deb
         sql shop 'INSERT INTO message SELECT FROM generate_series(1, 1000)'
         sql shop 'DROP EXTENSION pg_mint CASCADE'
@@ -158,7 +162,11 @@ tests() {
     as_user 'make test'
 }
 
-[ -e "$base" ] || step "installing a Debian $suite" debootstrap debian
+if [ -n "${ARCHITECTURE:-}" ]; then
+    need qemu-user-static
+    need_target
+    step "having the kernel start programs of arm64" arm64_emulator emulator
+fi
 if [ $# = 0 ]; then set -- package cycle run test; fi
 for what in "$@"; do
     case $what in
