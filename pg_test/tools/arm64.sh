@@ -23,6 +23,7 @@ need_target
 # From here on, all is of that processor.
 export PG_MINT_CACHE=$CACHE/arm64 ARCHITECTURE=arm64
 export CARGO_TARGET_DIR=$PG_MINT_CACHE/target CARGO_BUILD_TARGET=$target
+export PGRX_BINDGEN_NO_DETECT_INCLUDES=1    # it would take folders of a clang of this processor
 . "$TOOLS/common.sh"
 
 cd "$REPO"

@@ -24,7 +24,7 @@ step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
 # For arm64, with the server's headers of this machine, which declare the same.
 if (need libc6-dev-arm64-cross gcc-aarch64-linux-gnu && need_target) 2>/dev/null; then
-    step "clippy, the extension for arm64" clippy_arm64 \
+    step "clippy, the extension for arm64" clippy_arm64 env PGRX_BINDGEN_NO_DETECT_INCLUDES=1 \
         cargo clippy -p pg_mint --no-default-features --features "pg$major" --target "$target" -- -D warnings
 else
     say "SKIPPED clippy for arm64: its C library or Rust's standard library for it cannot be installed"
