@@ -52,11 +52,14 @@ pub fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<Refusal>) {
 
 /// Asks `sql` for ids again and again until the flag is set, records every answer, and connects again after a lost
 /// connection.
-fn keep_asking(place: &Place, stop: &AtomicBool, sql: &str) -> Record {
+fn keep_asking(place: &Place, begun: &Barrier, stop: &AtomicBool, sql: &str) -> Record {
     let mut session = None;
     let mut record = Record::default();
+    let mut first = Some(begun);
     while !stop.load(Ordering::Relaxed) {
-        match ask(place, &mut session, sql) {
+        let answer = ask(place, &mut session, sql);
+        first.take().map(Barrier::wait);
+        match answer {
             Ok(ids) => record.ids.extend(ids),
             Err(refusal) if refusal.is_loss() => {
                 session = None;
@@ -87,18 +90,20 @@ pub fn while_minting(
     while_asking(&server.place(), &vec![sql; sessions], story)
 }
 
-/// Runs `story` while one client for each statement keeps asking it; returns their records.
+/// Runs `story` while one client for each statement keeps asking it, from the first answers on; returns their records.
 pub fn while_asking<S: AsRef<str> + Sync>(
     place: &Place,
     statements: &[S],
     story: impl FnOnce(),
 ) -> Vec<Record> {
     let stop = &AtomicBool::new(false);
+    let begun = &Barrier::new(statements.len() + 1);
     std::thread::scope(|scope| {
         let clients: Vec<_> = statements
             .iter()
-            .map(|sql| scope.spawn(move || keep_asking(place, stop, sql.as_ref())))
+            .map(|sql| scope.spawn(move || keep_asking(place, begun, stop, sql.as_ref())))
             .collect();
+        begun.wait();
         run_then_stop(stop, story);
         clients
             .into_iter()
