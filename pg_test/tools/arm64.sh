@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # arm64.sh [MAJOR], on Debian: what a machine of another processor can show of pg_mint on arm64 (PostgreSQL 15, or MAJOR):
+# - the library compiles for it without a warning on each version of PostgreSQL that can be had here;
 # - Debian's server for arm64 with the library compiled for it, run by an emulator, in a cache of its own: the tour,
 #   all files of pg_regress, and the stories on crashes, clocks, counters, UUIDs and ObjectIDs;
 # - a million ids of eight clients, none twice;
@@ -20,13 +21,20 @@ here=$("$TOOLS/postgres.sh" "$major")
 need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static procps
 need_target
 
+# With the headers of this machine's servers, which declare the same but for two functions that nothing here calls.
+cd "$REPO"
+for m in $MAJORS; do
+    pg_config=$("$TOOLS/postgres.sh" "$m") || continue
+    step "PostgreSQL $m: clippy for arm64" "arm64_clippy$m" env PGRX_PG_CONFIG_PATH="$pg_config" PGRX_BINDGEN_NO_DETECT_INCLUDES=1 \
+        cargo clippy --locked -p pg_mint --no-default-features --features "pg$m" --target "$target" -- -D warnings
+done
+
 # From here on, all is of that processor.
 export PG_MINT_CACHE=$CACHE/arm64 ARCHITECTURE=arm64
 export CARGO_TARGET_DIR=$PG_MINT_CACHE/target CARGO_BUILD_TARGET=$target
 export PGRX_BINDGEN_NO_DETECT_INCLUDES=1    # it would take folders of a clang of this processor
 . "$TOOLS/common.sh"
 
-cd "$REPO"
 step "having the kernel start programs of arm64" arm64_emulator emulator
 there=$("$TOOLS/postgres.sh" "$major")
 "$TOOLS/install.sh" "$there"
