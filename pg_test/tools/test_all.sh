@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_all.sh: the tests against every supported major version, and a summary with the seconds of each. On the
 # oldest all but the longest stories, on the newest those that depend on the version, on those between pg_regress,
-# crashes, recovery and upgrade: the forms of test.sh. FULL=1 runs all in their long form on each. A version that
-# cannot be had here is skipped, which is no failure.
+# crashes, recovery and upgrade: the forms of test.sh. FULL=1 runs all in their long form on each, and arm64.sh.
+# A version that cannot be had here is skipped, which is no failure.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -37,6 +37,8 @@ for major in "${here[@]}"; do
     line=$(sed -n "s/^PostgreSQL $major: //p" <<<"$out")
     summary+=("$major|$result|${line:-stopped before the end}${stories:+ ($stories stories)}")
 done
+
+if [ -n "${FULL:-}" ] && [ "$(uname -m)" != aarch64 ]; then "$TOOLS/arm64.sh" || rc=1; fi
 
 printf '\n%-12s%-10s%s\n' PostgreSQL result tests
 for line in "${summary[@]}" "${skipped[@]}"; do
