@@ -21,7 +21,7 @@ here=$("$TOOLS/postgres.sh" "$major")
 need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static procps
 need_target
 
-# With the headers of this machine's servers, which declare the same but for two functions that nothing here calls.
+# With the headers of this machine's servers: what they declare otherwise, the extension does not call.
 cd "$REPO"
 for m in $MAJORS; do
     pg_config=$("$TOOLS/postgres.sh" "$m") || continue

@@ -22,7 +22,7 @@ step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
-# For arm64, with the server's headers of this machine, which declare the same.
+# For arm64, with the server's headers of this machine: what they declare otherwise, the extension does not call.
 if (need libc6-dev-arm64-cross gcc-aarch64-linux-gnu && need_target) 2>/dev/null; then
     step "clippy, the extension for arm64" clippy_arm64 env PGRX_BINDGEN_NO_DETECT_INCLUDES=1 \
         cargo clippy -p pg_mint --no-default-features --features "pg$major" --target "$target" -- -D warnings
