@@ -209,37 +209,22 @@ CREATE FUNCTION mint.timestamptz_of(day date) RETURNS timestamptz
     STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'timestamptz_of_wrapper';
 COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
 
--- Generators in COPY
-
-CREATE FUNCTION mint.generator_support(request internal) RETURNS internal
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'generator_support_wrapper';
-COMMENT ON FUNCTION mint.generator_support(internal) IS 'Internal: planner support for generators, which COPY calls as mint.generated';
-REVOKE ALL ON FUNCTION mint.generator_support(internal) FROM PUBLIC;
-
-CREATE FUNCTION mint.generated(generator internal) RETURNS internal
-    STABLE PARALLEL SAFE SUPPORT mint.generator_support LANGUAGE c AS 'MODULE_PATHNAME', 'generated_wrapper';
-COMMENT ON FUNCTION mint.generated(internal) IS 'Internal: returns what a generator returns, for COPY';
-
 -- Snowflake: generating
 
 CREATE FUNCTION snowflake_next_id() RETURNS bigint
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_of_node_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_of_node_wrapper';
 COMMENT ON FUNCTION snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
 
 CREATE FUNCTION snowflake_next_id(shard integer) RETURNS bigint
-    VOLATILE PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_of_shard_wrapper';
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_of_shard_wrapper';
 COMMENT ON FUNCTION snowflake_next_id(integer) IS 'Generates an id of the layout instagram for a shard';
 
 CREATE FUNCTION snowflake_next_id(shard integer, layout snowflake_layout) RETURNS bigint
-    VOLATILE PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_wrapper';
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_wrapper';
 COMMENT ON FUNCTION snowflake_next_id(integer, snowflake_layout) IS 'Generates an id for a shard';
 
 CREATE FUNCTION snowflake_next(layout snowflake_layout) RETURNS bigint
-    VOLATILE PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
 COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
 
 CREATE FUNCTION snowflake_own_shard(layout snowflake_layout DEFAULT 'instagram') RETURNS integer
@@ -255,8 +240,7 @@ COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Ge
 CREATE FUNCTION snowflake_next_in(
     shard integer, modulus integer, remainder integer, layout snowflake_layout DEFAULT 'instagram'
 ) RETURNS bigint
-    VOLATILE PARALLEL SAFE COST 10 SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_in_wrapper';
+    VOLATILE PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_in_wrapper';
 COMMENT ON FUNCTION snowflake_next_in(integer, integer, integer, snowflake_layout) IS 'Generates an id for a shard, of a partition by hash';
 
 CREATE FUNCTION snowflake_last_id() RETURNS bigint
@@ -403,8 +387,7 @@ COMMENT ON FUNCTION auto_random_shard(bigint, integer, integer) IS 'Returns the 
 -- UUID: generating
 
 CREATE FUNCTION uuid_v7() RETURNS uuid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_wrapper';
 COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
 
 CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid
@@ -412,23 +395,19 @@ CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
 
 CREATE FUNCTION uuid_v7_in(modulus integer, remainder integer) RETURNS uuid
-    VOLATILE PARALLEL SAFE COST 10 SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_in_wrapper';
+    VOLATILE PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_in_wrapper';
 COMMENT ON FUNCTION uuid_v7_in(integer, integer) IS 'Generates a UUID of version 7 of a partition by hash';
 
 CREATE FUNCTION uuid_v4() RETURNS uuid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';
 COMMENT ON FUNCTION uuid_v4() IS 'Generates a UUID of version 4, random';
 
 CREATE FUNCTION uuid_v6() RETURNS uuid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v6_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v6_wrapper';
 COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and node, which sorts by time';
 
 CREATE FUNCTION uuid_v1() RETURNS uuid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v1_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v1_wrapper';
 COMMENT ON FUNCTION uuid_v1() IS 'Generates a UUID of version 1, of time and node';
 
 CREATE FUNCTION uuid_v2(domain integer, local_id bigint) RETURNS uuid
@@ -540,8 +519,7 @@ COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns 
 -- ULID
 
 CREATE FUNCTION ulid() RETURNS text
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_wrapper';
 COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
 
 CREATE FUNCTION ulid(at timestamptz) RETURNS text
@@ -779,8 +757,7 @@ COMMENT ON AGGREGATE max(objectid) IS 'maximum value of all objectid input value
 -- ObjectID: generating
 
 CREATE FUNCTION objectid() RETURNS objectid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_wrapper';
 COMMENT ON FUNCTION objectid() IS 'Generates an ObjectID';
 
 CREATE FUNCTION objectid(at timestamptz) RETURNS objectid
@@ -788,8 +765,7 @@ CREATE FUNCTION objectid(at timestamptz) RETURNS objectid
 COMMENT ON FUNCTION objectid(timestamptz) IS 'Generates an ObjectID for a given timestamp';
 
 CREATE FUNCTION objectid_legacy() RETURNS objectid
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_legacy_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_legacy_wrapper';
 COMMENT ON FUNCTION objectid_legacy() IS 'Generates an ObjectID that contains machine and process';
 
 -- ObjectID: reading
@@ -841,8 +817,7 @@ COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Ret
 -- Counters: segments
 
 CREATE FUNCTION segment_next(sequence regclass) RETURNS bigint
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'segment_next_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'segment_next_wrapper';
 COMMENT ON FUNCTION segment_next(regclass) IS 'Returns the next value of a sequence, from a segment that all sessions share';
 
 CREATE FUNCTION segment_next_range(sequence regclass, count bigint) RETURNS TABLE (
@@ -934,8 +909,7 @@ CREATE FUNCTION ticket_create(
 COMMENT ON FUNCTION ticket_create(text, integer, integer, integer, numeric, bigint) IS 'Creates a ticket sequence of one of several servers';
 
 CREATE FUNCTION ticket_next(ticket regclass) RETURNS bigint
-    VOLATILE STRICT PARALLEL SAFE SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_next_wrapper';
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_next_wrapper';
 COMMENT ON FUNCTION ticket_next(regclass) IS 'Returns the next ticket';
 
 CREATE FUNCTION ticket_next_range(ticket regclass, count bigint) RETURNS TABLE (
@@ -987,8 +961,7 @@ CREATE FUNCTION user_sequence_next_for_commit(family regclass, uid bigint) RETUR
 COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'Returns the next number of a user, so that numbers become visible in ascending order';
 
 CREATE FUNCTION user_sequence_next_for_commit(family regclass, uids bigint[]) RETURNS bigint[]
-    VOLATILE STRICT PARALLEL UNSAFE COST 100
-    LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequences_next_for_commit_wrapper';
+    VOLATILE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequences_next_for_commit_wrapper';
 COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'Returns the next numbers of many users, so that numbers become visible in ascending order';
 
 CREATE FUNCTION mint.user_sequences() RETURNS TABLE (
@@ -1058,8 +1031,7 @@ COMMENT ON FUNCTION uuid_from_text(text, text) IS 'Returns the UUID that a short
 CREATE FUNCTION nano_id(
     size integer DEFAULT 21, alphabet text DEFAULT '_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 ) RETURNS text
-    VOLATILE STRICT PARALLEL SAFE COST 5 SUPPORT mint.generator_support
-    LANGUAGE c AS 'MODULE_PATHNAME', 'nano_id_wrapper';
+    VOLATILE STRICT PARALLEL SAFE COST 5 LANGUAGE c AS 'MODULE_PATHNAME', 'nano_id_wrapper';
 COMMENT ON FUNCTION nano_id(integer, text) IS 'Generates a random id of characters of an alphabet';
 
 -- Public ids

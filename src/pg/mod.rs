@@ -4,7 +4,6 @@ pub mod backend;
 pub mod catalog;
 pub mod charset;
 pub mod citus;
-pub mod copy;
 pub mod datum;
 pub mod error;
 pub mod machine;

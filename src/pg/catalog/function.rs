@@ -3,7 +3,6 @@
 use crate::pg::catalog::privilege;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::relay_errors;
 use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 use std::slice;
@@ -124,26 +123,6 @@ pub fn executable(function: pg_sys::Oid) -> Executable {
         Executable::ByUser
     } else {
         Executable::No
-    }
-}
-
-/// Raises the server's own error unless the user may call a function, and calls the hook of modules that check calls.
-pub fn demand(function: pg_sys::Oid) {
-    if executable(function) == Executable::No {
-        let name = charset::c_string(&name(function).unwrap_or_default());
-        let (answer, kind) = (
-            pg_sys::AclResult::ACLCHECK_NO_PRIV,
-            pg_sys::ObjectType::OBJECT_FUNCTION,
-        );
-        // SAFETY: raises an error with a copy of the name.
-        relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
-    }
-    // SAFETY: a hook, called only if there is one, as the server does; it can raise an error.
-    unsafe {
-        let hook = pg_sys::object_access_hook;
-        if hook.is_some() {
-            pg_sys::RunFunctionExecuteHook(function);
-        }
     }
 }
 
