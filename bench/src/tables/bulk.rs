@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 const STATEMENTS: [&str; 6] = [
-    "COPY", "COPY and INSERT ... SELECT", "INSERT ... SELECT", "UPDATE", "VALUES", "VALUES (DEFAULT, ...)",
+    "COPY", "COPY and INSERT ... SELECT", "INSERT ... SELECT", "UPDATE", "VALUES",
+    "VALUES (DEFAULT, ...)",
 ];
 /// Rows of a statement with VALUES.
 const VALUES: u32 = 1_000;
