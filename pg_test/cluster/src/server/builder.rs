@@ -64,7 +64,7 @@ impl Builder {
         self
     }
 
-    /// Gives the server a system identifier of its own. Other servers here are copies of one data directory.
+    /// Gives the server a system identifier of its own in the story. Other servers are copies of one data directory.
     #[must_use]
     pub fn distinct(mut self) -> Self {
         self.distinct = true;
@@ -117,8 +117,8 @@ impl Builder {
         }
         server.environment.extend(self.environment);
         match &self.wal_disk {
-            None if self.distinct => server.initdb(&server.data(), &[]),
-            None => server.fill_from_cache(),
+            None if self.distinct => server.fill_distinctly(),
+            None => server.fill_from_cache(0),
             Some(disk) => {
                 let wal = disk.wal().display().to_string();
                 server.initdb(&server.data(), &["--wal-segsize=1", "-X", &wal]);

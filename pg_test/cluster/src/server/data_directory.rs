@@ -1,10 +1,14 @@
-//! Data directories. initdb takes most of the time of a short test, so most servers get a copy of one cached directory.
+//! Data directories. initdb takes most of the time of a short test, so most servers get a copy of a cached directory.
 
 use crate::server::installation;
 use crate::server::process::Server;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+
+/// The most distinct servers of a story that are copies: few stories start more.
+const CACHED: u32 = 6;
 
 impl Server {
     fn version(&self) -> String {
@@ -37,22 +41,29 @@ impl Server {
         );
     }
 
-    /// Copies the cached data directory, which is kept beside the test programs and created at first use.
-    pub(crate) fn fill_from_cache(&self) {
+    /// Creates a data directory whose system identifier no other distinct server of the story has. A story starts its
+    /// servers in one thread.
+    pub(crate) fn fill_distinctly(&self) {
+        thread_local! {
+            static STARTED: Cell<u32> = const { Cell::new(0) };
+        }
+        let number = STARTED.get() + 1;
+        STARTED.set(number);
+        if number > CACHED {
+            self.initdb(&self.data(), &[]);
+        } else {
+            self.fill_from_cache(number);
+        }
+    }
+
+    /// Copies the cached data directory of this number, which is kept beside the test programs and created at first use.
+    pub(crate) fn fill_from_cache(&self, number: u32) {
         static MAKING: Mutex<()> = Mutex::new(());
-        let name: String = self
+        let name = self
             .version()
-            .chars()
-            .map(|letter| {
-                if letter.is_ascii_alphanumeric() {
-                    letter
-                } else {
-                    '-'
-                }
-            })
-            .collect();
+            .replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
         let program = std::env::current_exe().expect("the path of this program");
-        let cached = program.with_file_name(format!("initdb-{}", name.trim_matches('-')));
+        let cached = program.with_file_name(format!("initdb-{number}-{}", name.trim_matches('-')));
         let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         if !cached.join("PG_VERSION").exists() {
             let made = self.path().join("made");
