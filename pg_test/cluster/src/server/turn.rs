@@ -44,7 +44,7 @@ fn limit() -> usize {
     let asked = std::env::var("MINT_AT_ONCE").ok();
     let asked = asked.and_then(|number| number.parse().ok());
     asked
-        .unwrap_or_else(|| available_parallelism().map_or(2, |cores| 2 * cores.get()))
+        .unwrap_or_else(|| available_parallelism().map_or(3, |cores| 3 * cores.get()))
         .max(1)
 }
 
