@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [MAJOR]: measures pg_mint beside what it replaces, on a private server on
+# bench.sh [MAJOR], on Debian: measures pg_mint beside what it replaces, on a private server on
 # the disk, and writes bench/results. An hour; the figures of a whole run go
 # into the documents. QUICK=1 takes 8 minutes. BENCH="per_call growth" measures some
 # sections only, whose results replace theirs in the report of the last run;

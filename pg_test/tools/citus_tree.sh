@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# citus_tree.sh [MAJOR]: a private copy of that PostgreSQL in the cache (default: the newest
+# citus_tree.sh [MAJOR], on Debian: a private copy of that PostgreSQL in the cache (default: the newest
 # that Citus supports and that is there), with pg_mint and with Citus, which it builds from
 # CITUS, a folder or an archive of its source. Prints the path of its pg_config, or exits
 # with 77 for another PostgreSQL. So no other test has Citus in its server. The source stays

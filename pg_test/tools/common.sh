@@ -217,6 +217,14 @@ default_major() {
     echo "${m:-15}"
 }
 
+# The results of cargo's tests and of pg_regress (15's format, and TAP since 16).
+count() {
+    awk '/^test result:/             { passed += $4; failed += $6 }
+         /^(ok |test .* \.\.\. ok +[0-9]+ ms)/           { passed++ }
+         /^(not ok |test .* \.\.\. FAILED.* [0-9]+ ms)/  { failed++ }
+         END { printf "%d passed, %d failed\n", passed, failed }' "$@"
+}
+
 # The demonstration server of a major version, if it runs: see run.sh.
 demo_dir() { echo "$CACHE/demo/pg$1"; }
 

@@ -13,7 +13,8 @@ need_target() {
 emulator() {
     local kernel=/proc/sys/fs/binfmt_misc zeros='\x00\x00\x00\x00\x00\x00\x00\x00' ones='\xff\xff\xff\xff\xff\xff\xff'
     local magic="\x7fELF\x02\x01\x01\x00$zeros\x02\x00\xb7\x00" mask="$ones\x00$ones\xff\xfe\xff\xff\xff"
-    if grep -qs ^enabled "$kernel"/*aarch64*; then return; fi
+    # A machine of arm64 that started its own programs by an emulator would start none.
+    if [ "$(uname -m)" = aarch64 ] || grep -qs ^enabled "$kernel"/qemu-aarch64; then return; fi
     [ -e "$kernel/register" ] || as_root mount -t binfmt_misc none "$kernel"
     echo ":qemu-aarch64:M::$magic:$mask:/usr/bin/qemu-aarch64-static:F" | as_root tee "$kernel/register"
 }

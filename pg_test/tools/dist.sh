@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# dist.sh: the sources of the last commit as an archive for PGXN, those of its crates as another, with which it builds
+# dist.sh, on Debian: the sources of the last commit as an archive for PGXN, those of its crates as another, with which it builds
 # without a network (debian/README.source), and their sums. Prints the folder.
 # The first is tested: pgxnclient reads its META.json, builds it for the system's PostgreSQL
 # and installs it below a folder.

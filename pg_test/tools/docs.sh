@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/, without the pages for contributors, into one site with mdBook, checks its links, adds
+# docs.sh, on Linux: builds README.md and docs/, without the pages for contributors, into one site with mdBook, checks its links, adds
 # llms.txt and llms-full.txt, and prints its path.
 #
 # Links are written for the checkout; in the site README.md is beside the pages.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh: formatting, English, and clippy without a single warning, tests included.
+# lint.sh, on Debian: formatting, English, and clippy without a single warning, tests included.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$TOOLS/cross.sh"
@@ -23,7 +23,7 @@ step "clippy, the extension" clippy_extension \
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
 # For arm64, with the server's headers of this machine: what they declare otherwise, the extension does not call.
-if (need libc6-dev-arm64-cross gcc-aarch64-linux-gnu && need_target) 2>/dev/null; then
+if (need libc6-dev-arm64-cross gcc-aarch64-linux-gnu && need_target); then
     step "clippy, the extension for arm64" clippy_arm64 env PGRX_BINDGEN_NO_DETECT_INCLUDES=1 \
         cargo clippy -p pg_mint --no-default-features --features "pg$major" --target "$target" -- -D warnings
 else

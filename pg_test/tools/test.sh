@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
+# test.sh [MAJOR], on Debian: every test there is, against that major version of PostgreSQL.
 # FULL=1 runs the long form of those that have one. STORIES is the form that test_all.sh asks for:
 #   most  all but the longest stories and the tests inside the server
 #   some  pg_regress, isolation specs, and the stories that depend on the version of the server
@@ -30,14 +30,6 @@ part() {    # TEXT LOG COMMAND...
     counts=$(count "$CACHE/log/$2.log")
     say "         $counts"
     grep 'SKIPPED' "$CACHE/log/$2.log" >&2 || true
-}
-
-# The results of cargo's tests and of pg_regress (15's format, and TAP since 16).
-count() {
-    awk '/^test result:/             { passed += $4; failed += $6 }
-         /^(ok |test .* \.\.\. ok +[0-9]+ ms)/           { passed++ }
-         /^(not ok |test .* \.\.\. FAILED.* [0-9]+ ms)/  { failed++ }
-         END { printf "%d passed, %d failed\n", passed, failed }' "$@"
 }
 
 # All interleavings of the lock-free core, with flags and so a build of its own.

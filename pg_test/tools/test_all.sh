@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_all.sh: the tests against every supported major version, and a summary with the seconds of each. On the
+# test_all.sh, on Debian: the tests against every supported major version, and a summary with the seconds of each. On the
 # oldest all but the longest stories, on the newest those that depend on the version, on those between pg_regress,
 # crashes, recovery and upgrade: the forms of test.sh. FULL=1 runs all in their long form on each, and arm64.sh.
 # A version that cannot be had here is skipped, which is no failure.
@@ -38,7 +38,10 @@ for major in "${here[@]}"; do
     summary+=("$major|$result|${line:-stopped before the end}${stories:+ ($stories stories)}")
 done
 
-if [ -n "${FULL:-}" ] && [ "$(uname -m)" != aarch64 ]; then "$TOOLS/arm64.sh" || rc=1; fi
+if [ -n "${FULL:-}" ] && [ "$(uname -m)" != aarch64 ]; then
+    "$TOOLS/arm64.sh" && result=ok || { result=FAILED; rc=1; }
+    summary+=("arm64|$result|by an emulator")
+fi
 
 printf '\n%-12s%-10s%s\n' PostgreSQL result tests
 for line in "${summary[@]}" "${skipped[@]}"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# versions.sh: finds what names another version of pg_mint than Cargo.toml, or of pgrx
+# versions.sh, on Linux: finds what names another version of pg_mint than Cargo.toml, or of pgrx
 # and Rust than common.sh, released install scripts that were changed, versions
 # without a script that updates them, and addresses that scripts download from: those
 # come from the configuration of the package managers.
