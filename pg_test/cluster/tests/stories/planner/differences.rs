@@ -17,7 +17,7 @@ fn rows_and_estimates_are_the_same_with_derived_bounds() {
     let given = std::env::var("MINT_QUERIES")
         .ok()
         .and_then(|text| text.parse().ok());
-    let rounds = given.unwrap_or_else(|| count(100_000, 5_000)) / QUERIES;
+    let rounds = given.unwrap_or_else(|| count(20_000, 5_000)) / QUERIES;
     let mut rng = Rng::from_environment();
     let first = rng.below(1_000_000);
     let server = Server::start("rows with derived bounds");
