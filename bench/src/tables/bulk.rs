@@ -176,11 +176,11 @@ fn statements(
 /// Returns the ratios as the table of the documents.
 pub fn draw(results: &Path) -> String {
     let recorded = Results::read(results, "bulk.csv");
-    let mut text = "| Id | `COPY` | `INSERT ... SELECT` |\n|---|---:|---:|\n".to_owned();
+    let mut text = "| Id | `INSERT ... SELECT` | `UPDATE` |\n|---|---:|---:|\n".to_owned();
     for (name, ..) in IDS {
         let cell = |statement| recorded.cell(&[statement, name], "of generate_series");
-        let [copy, insert] = ["COPY", "INSERT ... SELECT"].map(cell);
-        let _ = writeln!(text, "| `{name}` | {copy} | {insert} |");
+        let [insert, update] = ["INSERT ... SELECT", "UPDATE"].map(cell);
+        let _ = writeln!(text, "| `{name}` | {insert} | {update} |");
     }
     text
 }
