@@ -131,13 +131,14 @@ same() {
 }
 
 # The program of the stories is of this processor: the emulator can lose a thread of a program that starts others. Emulated
-# servers compute where others wait, so two stories share the machine.
+# servers compute where others wait, so two stories share the machine, and two are left out: a call takes longer than the
+# smallest step of the clock, and where the disk hangs, sessions seldom come to the ceiling.
 stories() {
     unset CARGO_BUILD_TARGET
     CLOCK_FLAGS="--target $target -Clinker=$CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER" \
         MINT_AT_ONCE=2 MINT_SHORT=1 PG_CONFIG=$there PG_CONFIG_NEW='' cargo test -p mint_cluster --test stories -- --test-threads=1000 \
         ids::crash ids::recovery ids::clock ids::concurrency ids::shared_memory counter::draws counter::restarts counter::user_locks \
-        uuid:: --skip without_slack_any_step_back    # an emulated call takes longer than the smallest step
+        uuid:: --skip without_slack_any_step_back --skip nothing_past_the_ceiling_is_issued_before_it_is_on_disk
 }
 interpret() {
     unset CARGO_BUILD_TARGET
