@@ -1264,8 +1264,8 @@ COMMENT ON FUNCTION mint.refuse(text, text, text, text) IS 'Internal: raises an 
 
 CREATE FUNCTION mint.keeps_names(schema oid, owner oid) RETURNS boolean
     STABLE STRICT PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
-    SELECT n.nspowner = owner OR r.rolsuper OR r.rolname = 'pg_database_owner'
-    FROM pg_namespace AS n JOIN pg_roles AS r ON r.oid = n.nspowner WHERE n.oid = schema;
+    SELECT r.oid = owner OR r.rolsuper FROM pg_namespace AS n JOIN pg_database AS d ON d.datname = current_database()
+    JOIN pg_roles AS r ON r.oid = CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END WHERE n.oid = schema;
 END;
 COMMENT ON FUNCTION mint.keeps_names(oid, oid) IS 'Internal: returns whether no third role can rename a schema while statements name it';
 
@@ -1492,11 +1492,11 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
             ('back', 13, m.has_identity, x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')',
                 mint.leaf_max_id(m.seqrelid) || ', false)') END),
-            -- The ids of the table that the sequence could issue again; the ones of earlier snowflakes are left out.
+            -- The ids of the table that the sequence could issue again, without earlier snowflakes and the last that it has.
             ('back', 14, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
                 x.setval || format('m.id) FROM %s AS q, LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t'
                 ' WHERE %3$s BETWEEN %5$L AND %6$L%7$s) AS m (id) WHERE m.id %8$s q.last_value', m.seq,
-                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin, least(m.seqmax, l.id / 2),
+                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin + (NOT x.ascends)::int, least(m.seqmax - x.ascends::int, CASE WHEN l.id > 0 THEN least(l.id / 2, 1099511627776) END),
                 CASE WHEN abs(m.seqincrement) > 1 THEN
                     format(' AND (%s %% %L - q.last_value %% %2$L) %% %2$L = ''0''', m.col, m.seqincrement) END,
                 CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
@@ -1552,7 +1552,7 @@ BEGIN ATOMIC
             WHEN (p.partstrat = 'r' AND p.partnatts = 1
                     AND y.kind IN ('bigint'::regtype, 'uuid'::regtype, '@extschema@.objectid'::regtype)) IS NOT TRUE
                 THEN mint.refuse('42809', format('table %s is not partitioned by range of one column of ids', parent),
-                    coalesce('The partition key is ' || pg_get_partkeydef(parent) || '.', 'The table is not partitioned.'),
+                    CASE WHEN p.partrelid IS NULL THEN 'The table is not partitioned.' END,
                     'Use PARTITION BY RANGE (id), where id is a column of type bigint, uuid or objectid.')
             WHEN EXISTS (SELECT FROM pg_trigger AS t JOIN pg_proc AS f ON f.oid = t.tgfoid WHERE t.tgrelid = parent
                     AND f.proname = 'citus_truncate_trigger' AND f.pronamespace = 'pg_catalog'::regnamespace)
@@ -1647,7 +1647,7 @@ BEGIN ATOMIC
     SELECT w.name, w.since, w.until, format(E'SET LOCAL search_path = pg_catalog, pg_temp;\n'
         'SELECT set_config(''lock_timeout'', ''500ms'', true) WHERE current_setting(''lock_timeout'') = ''0'';\n'
         'LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE;\n'
-        'SELECT 1 / (pg_get_userbyid(relowner) = current_user)::int AS run_this_as_the_owner FROM pg_class WHERE oid = %L::regclass;\n',
+        'SELECT 1 / (pg_get_userbyid(relowner) = current_user AND mint.keeps_names(relnamespace, relowner))::int AS run_this_as_the_owner FROM pg_class WHERE oid = %L::regclass;\n',
         parent, parent) || string_agg(w.command, E';\n' ORDER BY w.place, w.command) FROM (
         SELECT 1 AS turn, m.key, v.place, m.name, m.since, m.until, v.command FROM span AS s, missing AS m, LATERAL (
             SELECT 1, format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)', m.name, parent)

@@ -195,7 +195,12 @@ CALL mint.partition_maintain('meets', '1 day');
 DROP TABLE meets_default;
 ALTER SCHEMA shop OWNER TO part_member;
 CALL mint.partition_maintain('meets', '1 day');
-ALTER SCHEMA shop OWNER TO CURRENT_USER;
+-- As with schema public, of which each owner of the database is the owner.
+ALTER SCHEMA shop OWNER TO pg_database_owner; ALTER DATABASE :"DBNAME" OWNER TO part_member;
+CALL mint.partition_maintain('meets', '1 day');
+DO $$ BEGIN EXECUTE (SELECT command FROM mint.partition_plan('meets', '1 day') LIMIT 1); END $$;
+SELECT count(*) FROM mint.convert_plan('meets', 'id', 'snowflake_next_id(6, ''twitter'')');
+ALTER DATABASE :"DBNAME" OWNER TO CURRENT_USER; ALTER SCHEMA shop OWNER TO CURRENT_USER;
 CREATE SCHEMA elsewhere AUTHORIZATION part_member; CREATE TABLE elsewhere.part PARTITION OF meets DEFAULT;
 CALL mint.partition_maintain('meets', '1 day');
 DROP SCHEMA elsewhere CASCADE;

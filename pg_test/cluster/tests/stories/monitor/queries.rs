@@ -7,9 +7,12 @@ use std::path::Path;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/monitoring");
 
+/// Reads a file, with the table of the tests where it has a list of the user's.
 fn read(file: &str) -> String {
     let path = Path::new(FOLDER).join(file);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let text = std::fs::read_to_string(&path);
+    let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.replace("'{}'", "'{reading}'")
 }
 
 /// Returns the texts of a YAML file below `query: |`.
