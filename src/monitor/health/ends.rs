@@ -78,6 +78,6 @@ pub fn sequences() -> Finding {
         let text = format!("Sequence \"{sequence}\" of role \"{role}\" {says}");
         (drawn.owner, text, 1)
     }));
-    let hint = "Increase MAXVALUE, or change the column to bigint: see mint.id_columns. What a foreign server lacks is in mint.segments.";
+    let hint = "See trouble in mint.segments, or increase MAXVALUE, or change the column to bigint: see mint.id_columns.";
     Finding::new(status_of(worst), detail, hint)
 }

@@ -238,12 +238,12 @@ pub fn file_trouble() -> Option<(String, &'static str)> {
     server_ceiling::trouble()
 }
 
-/// Returns the name of the ceiling that the clock is behind: the server's, unless this database's is ahead.
+/// Returns the name of the ceiling that the clock is behind: the server's, unless this database's is above it.
 #[cold]
 pub fn name_of_floor() -> &'static str {
-    match clock::ahead(current().value()) {
-        1.. => "the ceiling of this database",
-        _ => "the ceiling of this server (file \"pg_mint.ceiling\")",
+    match current().floor().max(current().value()) > server_floor() {
+        true => "the ceiling of this database",
+        false => "the ceiling of this server (file \"pg_mint.ceiling\")",
     }
 }
 
