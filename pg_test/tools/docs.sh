@@ -29,10 +29,12 @@ sed 's#](docs/#](#g' "$REPO/CHANGELOG.md" >"$stage/src/changelog.md"
 # mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
 sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|\[\(.*\)\]()|\1|' \
     "$stage/src/SUMMARY.md" >"$stage/src/contents.md"
-# The checkout has projects, reports of the bench and pages for contributors, which the site lacks. Their links can
-# be broken over two lines.
-find "$stage/src" -name '*.md' -exec perl -0pi -e \
-    's#(?<!!)\[([^][]*)\]\((?:\.\./)*(?:(?:examples|pg_test|contributing|core|bench)/[^)]*|SECURITY\.md)\)#$1#g' {} +
+# The checkout has projects, reports of the bench and pages for contributors, which the site lacks: such links lead to the
+# repository. They can be broken over two lines.
+source=$(sed -n 's/^repository = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1)/blob/main
+find "$stage/src" -name '*.md' -exec perl -0pi -e "
+    s#(?<!!)(\[[^][]*\]\()(?:\.\./)*((?:examples|pg_test|core|bench)/[^)]*|SECURITY\.md)\)#\$1$source/\$2)#g;
+    s#(?<!!)(\[[^][]*\]\()(?:\.\./)*(contributing/[^)]*)\)#\$1$source/docs/\$2)#g" {} +
 sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|
     s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.

@@ -70,11 +70,11 @@ PGDATABASE=tour psql -X -q -v ON_ERROR_STOP=1 -f tour.sql || die "the tour faile
 
 cat <<END
 
-The server keeps running, with all of this in its database tour (recreated by each make run):
+The server keeps running. Try the examples of README.md there:
 
-    $bin/psql -h $dir -p $port -U postgres tour
+    $bin/psql -h $dir -p $port -U postgres
 
-Try there: SELECT * FROM mint.health();
-From a program on this machine: postgresql://postgres:$(cat "$dir/password")@localhost:$port/tour
+From a program on this machine: postgresql://postgres:$(cat "$dir/password")@localhost:$port/postgres
+All of the above is in its database tour, which each make run makes again.
 Stop it with: make stop
 END
