@@ -219,7 +219,8 @@ default_major() {
 
 # The results of cargo's tests and of pg_regress (15's format, and TAP since 16).
 count() {
-    awk '/^test result:/             { passed += $4; failed += $6 }
+    awk '{ for (rest = $0; match(rest, /[0-9]+ passed; [0-9]+ failed/); rest = substr(rest, RSTART + RLENGTH)) {
+               split(substr(rest, RSTART, RLENGTH), n, " "); passed += n[1]; failed += n[3] } }
          /^(ok |test .* \.\.\. ok +[0-9]+ ms)/           { passed++ }
          /^(not ok |test .* \.\.\. FAILED.* [0-9]+ ms)/  { failed++ }
          END { printf "%d passed, %d failed\n", passed, failed }' "$@"
