@@ -72,7 +72,7 @@ fn figures(results: &Path) -> String {
         "| Figure | snowflake | sequence | random UUID |\n\
          |---|---:|---:|---:|\n\
          | duration of a call, that of a sequence as 1 | {call} |\n\
-         | `INSERT ... SELECT` of {} rows; ids of `generate_series` are 1 | {insert} |\n\
+         | `INSERT ... SELECT` of {} rows; that with `generate_series` as 1 | {insert} |\n\
          | index of {} rows, MB | {} |\n",
         bulk.cell(&["INSERT ... SELECT"], "rows"),
         tables.cell(&["snowflake"], "rows"),
