@@ -1446,8 +1446,8 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
             (7, odd.relname IS NOT NULL OR m.attidentity <> '' AND m.seq IS NULL, '0A000',
                 format('cannot convert column "%s" of relation "%s"', column_name, m.relname),
                 coalesce('Relation "' || odd.relname || '" has an identity and a default.', 'Its parent has it.')),
-            (8, new_default !~ '\S' OR new_default ~ '[;\n\r]', '22023',
-                'argument "new_default" must be one expression on one line', NULL),
+            (8, octet_length(new_default) > 32768 OR new_default !~ '\S' OR new_default ~ '[;\n\r]', '22023',
+                'argument "new_default" must be one expression on one line, of at most 32768 bytes', NULL),
             (9, denied.why IS NOT NULL, '42501',
                 format('cannot convert column "%s" of relation "%s"', column_name, m.relname), denied.why)
         ) AS v (n, is_so, code, message, detail) WHERE v.is_so ORDER BY v.n LIMIT 1
