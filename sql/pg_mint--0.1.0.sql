@@ -1262,12 +1262,25 @@ END
 $mint$;
 COMMENT ON FUNCTION mint.refuse(text, text, text, text) IS 'Internal: raises an error, which SQL functions cannot';
 
-CREATE FUNCTION mint.keeps_names(schema oid, owner oid) RETURNS boolean
-    STABLE STRICT PARALLEL SAFE COST 10 LANGUAGE sql BEGIN ATOMIC
-    SELECT r.oid = owner OR r.rolsuper FROM pg_namespace AS n JOIN pg_database AS d ON d.datname = current_database()
-    JOIN pg_roles AS r ON r.oid = CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END WHERE n.oid = schema;
+CREATE FUNCTION mint.check_owner(relation regclass) RETURNS void
+    VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE sql BEGIN ATOMIC
+    SELECT mint.refuse('42501', format('must be the owner of table %s', relation), NULL, 'Connect as the owner: with pg_cron, '
+        || 'schedule the job with that username. For an owner that cannot log in, use ALTER ROLE ... SET role.')
+    WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation AND pg_get_userbyid(c.relowner) = current_user);
+    -- The server runs functions in expressions of these, as the role that alters the table. Who owns a schema can put another
+    -- table under the name, and each owner of the database owns schema public. pg_partition_tree() would lock the partitions.
+    SELECT mint.refuse('42501', format('table %s meets objects of other roles', relation),
+        'Another role owns a partition, child or parent of it, a table at the other end of a foreign key, or a schema of these.',
+        'Drop the foreign key, or detach the partition: code in its indexes and constraints would run as the owner.')
+    FROM pg_class AS c JOIN pg_database AS d ON d.datname = current_database() WHERE c.oid = relation AND EXISTS (
+        SELECT FROM pg_class AS o JOIN pg_namespace AS n ON n.oid = o.relnamespace LEFT JOIN pg_roles AS r
+            ON r.oid = CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END
+        WHERE (o.relowner = c.relowner AND (r.oid = c.relowner OR r.rolsuper)) IS NOT TRUE AND o.oid IN (
+            WITH RECURSIVE tree (relid) AS (SELECT relation::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid)
+            SELECT relid FROM tree UNION SELECT a.relid::oid FROM pg_partition_ancestors(relation) AS a (relid) UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid])
+            FROM pg_constraint AS f WHERE f.contype = 'f' AND relation IN (f.conrelid, f.confrelid) AND c.relkind = 'p'));
 END;
-COMMENT ON FUNCTION mint.keeps_names(oid, oid) IS 'Internal: returns whether no third role can rename a schema while statements name it';
+COMMENT ON FUNCTION mint.check_owner(regclass) IS 'Internal: raises an error if the caller does not own a table, or another role owns what statements about it run into';
 
 -- Existing tables: id columns
 
@@ -1388,7 +1401,7 @@ GRANT SELECT ON mint.id_columns TO PUBLIC;
 CREATE FUNCTION mint.convert_plan(relation regclass, column_name text, new_default text)
 RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 ROWS 2 LANGUAGE sql
     SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off
-    SET datestyle = 'ISO, YMD' SET intervalstyle = iso_8601 SET extra_float_digits = 3 BEGIN ATOMIC
+    SET datestyle = 'ISO, YMD' SET intervalstyle = iso_8601 SET extra_float_digits = 3 SET standard_conforming_strings = on BEGIN ATOMIC
     WITH RECURSIVE tree AS (
         SELECT relation::oid AS oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
     ), member AS (
@@ -1422,14 +1435,11 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
         ) AS odd ON true
         LEFT JOIN LATERAL (
             SELECT w.why FROM member AS p, LATERAL (SELECT CASE
-                WHEN p.relowner <> m.relowner OR NOT mint.keeps_names(p.relnamespace, m.relowner) THEN
-                    format('Another role owns %s or its schema.', p.name)
                 WHEN p.has_identity AND NOT has_schema_privilege(p.relowner, p.relnamespace, 'CREATE') THEN
                     format('The owner of %s cannot create in its schema.', p.name)
-                WHEN p.has_identity AND NOT (has_sequence_privilege(p.seqrelid, 'USAGE, SELECT')
-                    AND has_sequence_privilege(p.relowner, p.seqrelid, 'SELECT')
-                    AND has_sequence_privilege(p.relowner, p.seqrelid, 'UPDATE')) THEN
-                    format('The current role or the owner lacks a privilege on sequence %s.', p.seq) END) AS w (why)
+                WHEN p.has_identity AND (mint.leaf_max_id(p.seqrelid) IS NULL OR NOT (has_sequence_privilege(p.relowner, p.seqrelid, 'SELECT')
+                    AND has_sequence_privilege(p.relowner, p.seqrelid, 'UPDATE'))) THEN format(
+                    'The current role or the owner lacks a privilege on sequence %s, or another session has locked it.', p.seq) END) AS w (why)
             WHERE w.why IS NOT NULL LIMIT 1
         ) AS denied ON true,
         LATERAL (VALUES
@@ -1466,15 +1476,15 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
             coalesce('SET DEFAULT ' || m.old_default, 'DROP DEFAULT') AS restore, m.seqincrement > 0 AS ascends,
             has_sequence_privilege(m.relowner, m.seqrelid, 'SELECT')
                 AND has_sequence_privilege(m.relowner, m.seqrelid, 'UPDATE') AS owner_sets,
-            format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
+            mint.leaf_max_id(m.seqrelid) AS next, format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
         LATERAL (VALUES
             ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''), ('back', 1, m.is_root, 'SET LOCAL search_path = pg_catalog, pg_temp'),
             ('both', 4, m.is_root, 'SET LOCAL row_security = off'),
             -- Autovacuum gives way to this lock, which programs do not wait for. A policy must not hide the largest id.
             ('both', 2, m.is_root, format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', m.name)),
             ('both', 5, m.is_root, format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', m.name)),
-            ('both', 6, m.is_root, format('SELECT 1 OPERATOR(pg_catalog./) (pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user)'
-                '::pg_catalog.int4 AS run_this_as_the_owner FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass', m.name)),
+            ('both', 6, m.is_root, format('SELECT mint.check_owner(%L::pg_catalog.regclass) AS run_this_as_the_owner, 1 OPERATOR(pg_catalog./) (pg_catalog.current_setting('
+                '''standard_conforming_strings'') OPERATOR(pg_catalog.=) ''on'')::pg_catalog.int4 AS standard_conforming_strings', m.name)),
             ('there', 7, m.is_root AND m.atttypid = 'bigint'::regtype,
                 format('SELECT 1 OPERATOR(pg_catalog./) ((t.id OPERATOR(pg_catalog.<) d.id) IS NOT FALSE%s)::pg_catalog.int4 AS new_ids_are_greater'
                     ' FROM (SELECT pg_catalog.max(%s) FROM %s) AS t (id), (SELECT (%s)::pg_catalog.int8) AS d (id)',
@@ -1490,13 +1500,14 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
                 m.seqmin, m.seqmax, m.seqcache, CASE WHEN m.seqcycle THEN '' ELSE 'NO ' END)),
             ('back', 10, m.has_identity,
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
-            ('back', 13, m.has_identity, x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')',
-                mint.leaf_max_id(m.seqrelid) || ', false)') END),
+            ('back', 13, m.has_identity,
+                x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')', x.next || ', false)') END),
             -- The ids of the table that the sequence could issue again, without earlier snowflakes and the last that it has.
             ('back', 14, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
-                x.setval || format('m.id) FROM %s AS q, LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t'
-                ' WHERE %3$s BETWEEN %5$L AND %6$L%7$s) AS m (id) WHERE m.id %8$s q.last_value', m.seq,
-                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin + (NOT x.ascends)::int, least(m.seqmax - x.ascends::int, CASE WHEN l.id > 0 THEN least(l.id / 2, 1099511627776) END),
+                x.setval || format('m.id) FROM (SELECT coalesce(pg_catalog.pg_sequence_last_value(%L::pg_catalog.regclass), %L)) AS q (last_value)'
+                ', LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t WHERE %4$s BETWEEN %6$L AND %7$L%8$s) AS m (id) WHERE m.id %9$s q.last_value', m.seq, x.next,
+                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin + (NOT x.ascends)::int,
+                least(m.seqmax - x.ascends::int, CASE WHEN l.id > 0 THEN greatest(least(l.id / 2, 1099511627776), x.next + 1099511627776::numeric) END),
                 CASE WHEN abs(m.seqincrement) > 1 THEN
                     format(' AND (%s %% %L - q.last_value %% %2$L) %% %2$L = ''0''', m.col, m.seqincrement) END,
                 CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
@@ -1587,12 +1598,12 @@ BEGIN ATOMIC
             extract(epoch FROM every) - extract(epoch FROM date_trunc('day', every))) AS g (months, days, seconds)
         LEFT JOIN pg_class AS c ON c.oid = parent LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
         LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attnum > 0
-        LEFT JOIN LATERAL (SELECT coalesce(nullif(t.typbasetype, 0), t.oid), t.typdefault FROM pg_type AS t WHERE t.oid = a.atttypid) AS y (kind, source) ON true
+        CROSS JOIN LATERAL (SELECT a.atttypid) AS y (kind)
         LEFT JOIN pg_attrdef AS v ON v.adrelid = c.oid AND v.adnum = a.attnum LEFT JOIN LATERAL (
             SELECT e.source, h.home, CASE WHEN starts_with(e.source, h.home) AND c.call ~ '^snowflake_next(_id|_in)?\('
                 THEN coalesce(substring(c.call FROM '''([^'']*)''::[^'':()]*snowflake_layout\)$'),
                     CASE WHEN c.call ~ '^snowflake_next_id\([^,'']*\)$' THEN 'instagram' END) END
-            FROM left(coalesce(pg_get_expr(v.adbin, 0::oid), y.source), 1000) AS e (source),
+            FROM left(pg_get_expr(v.adbin, 0::oid), 1000) AS e (source),
                 replace('@extschema@.snowflake_layout'::regtype::text, 'snowflake_layout', '') AS h (home), substr(e.source, length(h.home) + 1) AS c (call)
         ) AS d (source, home, own) ON true
     ), span AS MATERIALIZED (
@@ -1644,11 +1655,9 @@ BEGIN ATOMIC
                 AND c.is_made AND NOT c.inhdetachpending)
     )
     -- One command, which is a transaction, as of mint.convert_plan.
-    SELECT w.name, w.since, w.until, format(E'SET LOCAL search_path = pg_catalog, pg_temp;\n'
-        'SELECT set_config(''lock_timeout'', ''500ms'', true) WHERE current_setting(''lock_timeout'') = ''0'';\n'
-        'LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE;\n'
-        'SELECT 1 / (pg_get_userbyid(relowner) = current_user AND mint.keeps_names(relnamespace, relowner))::int AS run_this_as_the_owner FROM pg_class WHERE oid = %L::regclass;\n',
-        parent, parent) || string_agg(w.command, E';\n' ORDER BY w.place, w.command) FROM (
+    SELECT w.name, w.since, w.until, format(E'SET LOCAL search_path = pg_catalog, pg_temp;\nSET LOCAL lock_timeout = %L;\n'
+        'LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE;\nSELECT mint.check_owner(%L::regclass) AS run_this_as_the_owner;\n',
+        coalesce(nullif(current_setting('lock_timeout'), '0'), '500ms'), parent, parent) || string_agg(w.command, E';\n' ORDER BY w.place, w.command) FROM (
         SELECT 1 AS turn, m.key, v.place, m.name, m.since, m.until, v.command FROM span AS s, missing AS m, LATERAL (
             SELECT 1, format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)', m.name, parent)
                 || coalesce(' TABLESPACE ' || (SELECT quote_ident(t.spcname) FROM pg_tablespace AS t WHERE t.oid = s.reltablespace), '')
@@ -1671,16 +1680,7 @@ COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, @extschema@
 
 CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RETURNS void
     VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE sql BEGIN ATOMIC
-    SELECT mint.refuse('42501', format('must be the owner of table %s', parent), NULL, 'Connect as the owner: with pg_cron, '
-        || 'schedule the job with that username. For an owner that cannot log in, use ALTER ROLE ... SET role.')
-    WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = parent AND pg_get_userbyid(c.relowner) = current_user);
-    -- The server runs functions in expressions of these, as the role that alters the table. pg_partition_tree() would lock them.
-    SELECT mint.refuse('42501', format('partitions of table %s meet objects of other roles', parent),
-        'Another role owns a partition, a table at the other end of a foreign key, or a schema of these.', 'Give these one owner.')
-    FROM pg_class AS c WHERE c.oid = parent AND EXISTS (
-        SELECT FROM pg_class AS o WHERE (o.relowner <> c.relowner OR NOT mint.keeps_names(o.relnamespace, c.relowner)) AND o.oid IN (
-            WITH RECURSIVE tree (relid) AS (SELECT parent::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid)
-            SELECT relid FROM tree UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)));
+    SELECT mint.check_owner(parent);
     -- A statement waits for one lock after another: of the table, two partitions, and each table of a foreign key.
     SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
         SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (3 + count(*))))::text
@@ -1721,14 +1721,14 @@ BEGIN
                 -- The table first, as queries do.
                 EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN %s MODE', parent,
                     CASE WHEN step.drops THEN 'ACCESS EXCLUSIVE' ELSE 'SHARE UPDATE EXCLUSIVE' END);
-                IF step.drops AND pg_catalog.to_regclass(step.name) IS NOT NULL THEN
+                IF step.drops AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) parent
+                    AND i.inhrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(step.name)) THEN
                     EXECUTE pg_catalog.format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', step.name);
                 END IF;
                 -- It is done already, or it is no longer right.
                 EXIT WHEN NOT EXISTS (
                     SELECT FROM mint.partition_plan(parent, every, ahead, layout, zone, since, keep) AS p
                     WHERE p.command OPERATOR(pg_catalog.=) step.command);
-                PERFORM mint.partition_begin(parent, lock_timeout);
                 EXECUTE step.command;
                 RAISE NOTICE '% partition %', CASE WHEN step.drops THEN 'dropped' ELSE 'created' END, step.name;
                 EXIT;

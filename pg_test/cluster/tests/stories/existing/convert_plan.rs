@@ -128,7 +128,7 @@ fn insert(session: &mut Session, columns: &[Column]) -> Vec<Vec<String>> {
 }
 
 /// Each kind of table is converted and restored by its owner: the schema is that of before, the generator's ids are greater
-/// than the ones before, and the column's earlier ids continue. A superuser who is not the owner changes nothing.
+/// than the ones before, and the column's earlier ids continue.
 #[test]
 fn there_and_back_tables_of_each_kind_are_the_same() {
     let server = Server::start("printed conversions");
@@ -145,15 +145,7 @@ fn there_and_back_tables_of_each_kind_are_the_same() {
     let start = schema(&server, "kinds");
     let before = insert(&mut session, &columns);
 
-    for Column { plan, .. } in &columns {
-        let script = format!("SELECT command FROM {plan} WHERE direction = 'there' \\gexec\n");
-        let said = server.psql("kinds", script.as_bytes());
-        let said = String::from_utf8_lossy(&said);
-        assert!(said.contains("division by zero"), "{said}");
-    }
-    assert_eq!(schema(&server, "kinds"), start);
-
-    // The owner fails as well while another transaction uses the table: the lock is not waited for.
+    // The owner fails while another transaction uses the table: the lock is not waited for.
     session.run("BEGIN; SELECT FROM always");
     let script = format!(
         "SET SESSION AUTHORIZATION {OWNER};
