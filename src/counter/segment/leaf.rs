@@ -101,9 +101,9 @@ fn leaf_max_id(sequence: Regclass) -> Option<i64> {
         return None;
     }
     let (row, rules) = (Sequence::peek(sequence.0)?, relation::sequence(sequence.0)?);
-    // The next value can be beyond the type.
     let has_next = row.is_called && (rules.min..rules.max).contains(&row.last_value);
-    Some(row.last_value + if has_next { rules.increment } else { 0 })
+    let step = i64::from(has_next) * rules.increment;
+    Some(row.last_value.saturating_add(step))
 }
 
 /// Refuses to change a row of the view, with the command that changes its sequence.
