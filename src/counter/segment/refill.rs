@@ -32,12 +32,12 @@ struct Taken {
 
 /// Takes the values that `decide` chooses from the page, and calls `then` once they are logged, both under the page's lock.
 /// Drops the segments first if a session has set the sequence to another value.
-fn take_from_page(
+fn take_from_page<T>(
     sequence: &mut Sequence,
     segments: Segments,
     (rules, cache): (&Rules, u64),
     decide: impl FnOnce(Segments, SequenceState) -> Option<Values>,
-    then: impl FnOnce(Segments, Values, Position),
+    then: impl FnOnce(Segments, Values, Position) -> T,
 ) -> Taken {
     let (segments, taken) = (Cell::new(segments), Cell::new(None));
     let (row, position) = sequence.update_then(

@@ -198,16 +198,17 @@ impl Segments {
     }
 
     /// Adds the next segment. If there is one, or the slot has another owner, the values are lost. **Under the page's
-    /// lock.** `step`: the number of values that were to be taken.
-    pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) {
+    /// lock.** `step`: the number of values that were to be taken. Returns whether it was added, which ends the request.
+    pub fn fill(&self, values: Values, step: u64, position: Position, now: Micros) -> bool {
         self.with_owner(|slot| {
-            if slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now) {
+            slot.segment.lacks_next() && slot.segment.fill(self.owner, values, position, now) && {
                 slot.segment.note_step(step);
                 slot.tag.note_use(now);
                 slot.request.end();
                 statistics::note_refill(values.count);
+                true
             }
-        });
+        }) == Some(true)
     }
 }
 

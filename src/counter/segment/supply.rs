@@ -69,9 +69,8 @@ fn supply(sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
                 source::end_of(found).is_none_or(is_next).then_some(end)
             },
             |position| {
-                segments.fill(values, step, position, now);
-                // The next request can begin before this process ends.
-                if !segments.slot.request.is_running() {
+                // From then on, a request is the next one, of another process.
+                if segments.fill(values, step, position, now) {
                     SERVED.set(None);
                 }
             },
