@@ -61,12 +61,13 @@ from_packages() {
 }
 
 build_timescaledb() {
-    local includes; includes=$("$pg_config" --includedir)
+    local includes has_ssl; includes=$("$pg_config" --includedir)
+    [[ $("$pg_config" --configure) == *ssl* ]] && has_ssl=1 || has_ssl=0
     unpack "$1" "$work/timescaledb"
     # Its configuration looks for this header there, where Debian's is that of the newest libpq.
     [ -e "$includes/pg_config.h" ] || cp "$("$pg_config" --includedir-server)/pg_config.h" "$includes/"
     cd "$work/timescaledb"
-    ./bootstrap -DAPACHE_ONLY=1 -DREGRESS_CHECKS=OFF -DWARNINGS_AS_ERRORS=OFF -DPG_CONFIG="$pg_config"
+    ./bootstrap -DAPACHE_ONLY=1 -DREGRESS_CHECKS=OFF -DWARNINGS_AS_ERRORS=OFF -DUSE_OPENSSL=$has_ssl -DPG_CONFIG="$pg_config"
     make -C build -j"$(nproc)"
     make -C build install
 }
