@@ -59,6 +59,7 @@ DELETE FROM mint.registry_leases WHERE place <> mint.registry_place();
 -- Requests that cannot be read.
 SELECT mint.registry_request(NULL);
 SELECT mint.registry_request('[]');
+SELECT mint.registry_request(to_jsonb(repeat('long', 4096)));
 SELECT mint.registry_request('{}');
 SELECT mint.registry_request('{"protocol": 2}');
 SELECT mint.registry_request('{"protocol": 0}');

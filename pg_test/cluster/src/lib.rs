@@ -42,4 +42,4 @@ pub use crate::server::installation::extension_folder;
 pub use crate::server::machine::scarce_memory::{Kind as MemoryKind, ScarceMemory};
 pub use crate::server::machine::small_disk::SmallDisk;
 pub use crate::server::process::Server;
-pub use crate::server::session::{Place, Refusal, Session};
+pub use crate::server::session::{BUSY, Place, Refusal, Session};

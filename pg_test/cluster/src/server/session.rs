@@ -38,6 +38,10 @@ impl Place {
     }
 }
 
+/// Milliseconds that a session's server process has run on a processor, to which other work of the machine adds nothing.
+pub const BUSY: &str = "(SELECT sum(ticks::float8) * 10 FROM string_to_table(split_part(pg_read_file('/proc/self/stat'),
+    ') ', 2), ' ') WITH ORDINALITY AS f (ticks, n) WHERE n IN (12, 13))";
+
 /// One connection. Calls panic with the server's error, except those that return it ([`Session::refusal`], `try_...`).
 pub struct Session {
     client: Client,

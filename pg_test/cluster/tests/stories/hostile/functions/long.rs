@@ -1,11 +1,11 @@
 //! Gigantic arguments: every function that takes a text, bytes, an array or JSON answers soon, and says little of them.
 
 use super::table::{Function, functions, relations, set_up};
-use mint_cluster::{Rng, Server, Session, count, say};
+use mint_cluster::{BUSY, Rng, Server, Session, count, say};
 
-/// Runs calls, whose parameters are `content` repeated as a text, bytes, arrays of integers and JSON, and returns their times
-/// and the lengths of their errors. A value is made once, so that only the call is measured; `base` is what the server itself
-/// takes to pass all values on.
+/// Runs calls, whose parameters are `content` repeated as a text, bytes, arrays of integers and JSON, and returns the time of the
+/// processor that each takes, by [`BUSY`], and the length of its error. A value is made once, so that only the
+/// call is measured; `base` is what the server itself takes to pass all values on.
 const PROBE: &str = r"CREATE FUNCTION pg_temp.probe(content text, size int, calls text[]) RETURNS TABLE (call text, ms float8, length int, message text, base float8)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -14,20 +14,20 @@ DECLARE
     bytes bytea := convert_to(left(long, size / 2), getdatabaseencoding());
     ints int[] := array_fill(1, ARRAY[size / 4]);
     bigints bigint[] := array_fill(1::bigint, ARRAY[size / 8]);
-    begun timestamptz; detail text; hint text;
+    begun float8; detail text; hint text;
 BEGIN
-    begun := clock_timestamp();
+    begun := BUSY;
     EXECUTE 'SELECT octet_length($1), octet_length($2), array_ndims($3), array_ndims($4), jsonb_typeof($5)' USING long, bytes, ints, bigints, json;
-    base := extract(epoch FROM clock_timestamp() - begun) * 1000;
+    base := BUSY - begun;
     FOREACH call IN ARRAY calls LOOP
         message := ''; detail := ''; hint := '';
-        begun := clock_timestamp();
+        begun := BUSY;
         BEGIN
             EXECUTE 'SELECT count(*) FROM ' || call || ' AS x' USING long, bytes, ints, bigints, json;
         EXCEPTION WHEN others OR query_canceled THEN
             GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
         END;
-        ms := extract(epoch FROM clock_timestamp() - begun) * 1000;
+        ms := BUSY - begun;
         length := octet_length(message) + octet_length(detail) + octet_length(hint);
         RETURN NEXT;
     END LOOP;
@@ -53,7 +53,7 @@ fn calls(session: &mut Session) -> Vec<String> {
     calls
 }
 
-/// A call that was too slow is tried again, as the machine has other work.
+/// A call that was too slow is tried again, as other work of the machine slows its processors.
 #[track_caller]
 fn assert_short_and_quick(
     session: &mut Session,
@@ -79,10 +79,10 @@ fn assert_short_and_quick(
 
 #[test]
 fn long_arguments_are_refused_soon_and_in_a_few_words() {
-    let server = Server::build("long arguments").alone().start();
+    let server = Server::start("long arguments");
     set_up(&server);
     let mut session = server.connect("postgres");
-    session.run(PROBE);
+    session.run(&PROBE.replace("BUSY", BUSY));
     let all = calls(&mut session);
     let size = count(20_000_000, 2_000_000);
     for content in CONTENTS {
@@ -109,7 +109,7 @@ fn long_arguments_are_refused_soon_and_in_a_few_words() {
         let mut other = server.connect(&database);
         other.run("CREATE EXTENSION pg_mint");
         other.run(&relations("public", "public").join(";\n"));
-        other.run(PROBE);
+        other.run(&PROBE.replace("BUSY", BUSY));
         let letters = if encoding == "EUC_JP" { "aあ" } else { "aé" };
         for content in [letters, "7"] {
             assert_short_and_quick(&mut other, content, size, &all, 250);
@@ -139,24 +139,4 @@ fn the_log_does_not_grow_by_the_arguments() {
     let grown = server.log().len() - before;
     say(format!("the log has grown by {grown} bytes"));
     assert!(grown < 100_000, "{grown} bytes");
-}
-
-/// A jsonb of some kilobytes can have megabytes of digits as text, and one of many ranges takes long to parse.
-#[test]
-fn a_request_to_the_registry_is_no_longer_than_one_of_a_member() {
-    let server = Server::start("long requests");
-    let mut session = server.connect("postgres");
-    for request in [
-        "jsonb_build_object('protocol', 1, 'request', 'lease', 'listed',
-            (SELECT jsonb_agg(jsonb_build_array(n, n)) FROM generate_series(1, 1000000) n))",
-        "(SELECT jsonb_agg('1e131071'::numeric) FROM generate_series(1, 900))",
-    ] {
-        session.run(&format!(
-            "CREATE TEMP TABLE asked AS SELECT {request} AS it"
-        ));
-        let refusal = session.refusal("SELECT mint.registry_request(it) FROM asked");
-        assert_eq!(refusal.code, "54000", "{refusal}");
-        assert!(refusal.after.as_millis() < 1_000, "{refusal}");
-        session.run("DROP TABLE asked");
-    }
 }
