@@ -1269,16 +1269,18 @@ CREATE FUNCTION mint.check_owner(relation regclass) RETURNS void
     WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation AND pg_get_userbyid(c.relowner) = current_user);
     -- The server runs functions in expressions of these, as the role that alters the table. Who owns a schema can put another
     -- table under the name, and each owner of the database owns schema public. pg_partition_tree() would lock the partitions.
-    SELECT mint.refuse('42501', format('table %s meets objects of other roles', relation),
-        'Another role owns a partition, child or parent of it, a table at the other end of a foreign key, or a schema of these.',
-        'Drop the foreign key, or detach the partition: code in its indexes and constraints would run as the owner.')
-    FROM pg_class AS c JOIN pg_database AS d ON d.datname = current_database() WHERE c.oid = relation AND EXISTS (
-        SELECT FROM pg_class AS o JOIN pg_namespace AS n ON n.oid = o.relnamespace LEFT JOIN pg_roles AS r
-            ON r.oid = CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END
-        WHERE (o.relowner = c.relowner AND (r.oid = c.relowner OR r.rolsuper)) IS NOT TRUE AND o.oid IN (
-            WITH RECURSIVE tree (relid) AS (SELECT relation::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid)
-            SELECT relid FROM tree UNION SELECT a.relid::oid FROM pg_partition_ancestors(relation) AS a (relid) UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid])
-            FROM pg_constraint AS f WHERE f.contype = 'f' AND relation IN (f.conrelid, f.confrelid) AND c.relkind = 'p'));
+    SELECT mint.refuse('42501', format('table %s meets objects of other roles', relation), format(CASE WHEN o.relowner = c.relowner
+            THEN 'Role %1$I owns schema %3$I of table %2$s.' ELSE 'Role %1$I owns table %2$s.' END,
+            pg_get_userbyid(CASE o.relowner WHEN c.relowner THEN r.oid ELSE o.relowner END), o.oid::regclass, n.nspname),
+        'Drop the foreign key, detach the partition, or change the owner of the schema: code of that role would run as the owner.')
+    FROM pg_class AS c JOIN pg_database AS d ON d.datname = current_database(), pg_class AS o JOIN pg_roles AS w ON w.oid = o.relowner
+    JOIN pg_namespace AS n ON n.oid = o.relnamespace, pg_roles AS r
+    WHERE c.oid = relation AND (o.relowner <> c.relowner AND NOT w.rolsuper OR r.oid <> c.relowner AND NOT r.rolsuper)
+        AND r.oid = CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END AND o.oid IN (
+            WITH RECURSIVE tree (relid) AS (SELECT relation::oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid),
+            met (relid) AS (SELECT t.relid FROM tree AS t UNION SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM pg_constraint AS f
+                WHERE f.contype = 'f' AND relation IN (f.conrelid, f.confrelid) AND c.relkind = 'p')
+            SELECT coalesce(a.relid, m.relid) FROM met AS m LEFT JOIN LATERAL pg_partition_ancestors(m.relid) AS a (relid) ON true);
 END;
 COMMENT ON FUNCTION mint.check_owner(regclass) IS 'Internal: raises an error if the caller does not own a table, or another role owns what statements about it run into';
 
@@ -1405,23 +1407,20 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
     WITH RECURSIVE tree AS (
         SELECT relation::oid AS oid UNION SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
     ), member AS (
-        -- The column in the table, its partitions and children, with the sequence of its identity or of its nextval().
+        -- The column in the table, its partitions and children, with what its default uses and the sequence of its identity.
         SELECT c.oid = relation AS is_root, c.relname, c.relkind, c.relowner, c.relnamespace, a.attnum, a.atttypid,
             a.attidentity, a.attgenerated, a.attidentity <> '' AND s.seq IS NOT NULL AS has_identity,
             format('%I.%I', n.nspname, c.relname) AS name, quote_ident(a.attname) AS col,
-            CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0::oid) END AS old_default, s.* FROM tree AS t
+            CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0::oid) END AS old_default, (SELECT array_agg(u.refobjid ORDER BY u.refobjid)
+                FROM pg_depend AS u WHERE u.classid = 'pg_attrdef'::regclass AND u.objid = d.oid AND u.deptype = 'n') AS uses, s.* FROM tree AS t
         JOIN pg_class AS c ON c.oid = t.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_attribute AS a
             ON a.attrelid = c.oid AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
         LEFT JOIN LATERAL (
             SELECT format('%I.%I', qn.nspname, qc.relname) AS seq, qc.relacl, q.* FROM pg_sequence AS q
             JOIN pg_class AS qc ON qc.oid = q.seqrelid JOIN pg_namespace AS qn ON qn.oid = qc.relnamespace
-            WHERE q.seqrelid = coalesce(
-                (SELECT o.objid FROM pg_depend AS o WHERE o.classid = 'pg_class'::regclass AND o.deptype = 'i'
-                    AND o.refclassid = 'pg_class'::regclass AND o.refobjid = c.oid AND o.refobjsubid = a.attnum),
-                (SELECT o.refobjid FROM pg_depend AS o WHERE o.classid = 'pg_attrdef'::regclass AND o.objid = d.oid
-                    AND o.refclassid = 'pg_class'::regclass AND o.deptype = 'n'
-                    AND a.attgenerated = '' AND pg_get_expr(d.adbin, 0::oid) ~ '^nextval\(''[^()]*''::regclass\)$'))
+            WHERE q.seqrelid = (SELECT o.objid FROM pg_depend AS o WHERE o.classid = 'pg_class'::regclass AND o.deptype = 'i'
+                AND o.refclassid = 'pg_class'::regclass AND o.refobjid = c.oid AND o.refobjsubid = a.attnum)
         ) AS s ON true
     ), lowest AS (
         -- The ids of a snowflake default with a literal layout begin here. The planner can evaluate the cast early.
@@ -1474,11 +1473,9 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
         FROM member AS m JOIN member AS r ON r.is_root CROSS JOIN lowest AS l,
         LATERAL (SELECT format('ALTER TABLE %s ALTER COLUMN %s ', m.name, m.col) AS alter,
             coalesce('SET DEFAULT ' || m.old_default, 'DROP DEFAULT') AS restore, m.seqincrement > 0 AS ascends,
-            has_sequence_privilege(m.relowner, m.seqrelid, 'SELECT')
-                AND has_sequence_privilege(m.relowner, m.seqrelid, 'UPDATE') AS owner_sets,
-            mint.leaf_max_id(m.seqrelid) AS next, format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
+            mint.leaf_max_id(m.seqrelid) AS next, 1099511627776::numeric AS far, format('SELECT pg_catalog.setval(%L::pg_catalog.regclass, ', m.seq) AS setval) AS x,
         LATERAL (VALUES
-            ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''), ('back', 1, m.is_root, 'SET LOCAL search_path = pg_catalog, pg_temp'),
+            ('both', 0, m.is_root, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'), ('both', 3, m.is_root, 'SET LOCAL lock_timeout = ''500ms'''), ('back', 1, m.is_root, 'SET LOCAL search_path = pg_catalog, pg_temp'),
             ('both', 4, m.is_root, 'SET LOCAL row_security = off'),
             -- Autovacuum gives way to this lock, which programs do not wait for. A policy must not hide the largest id.
             ('both', 2, m.is_root, format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', m.name)),
@@ -1494,6 +1491,10 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
             ('back', 7, m.is_root, x.alter || x.restore),
             ('back', 8, m.old_default IS DISTINCT FROM r.old_default,
                 format('ALTER TABLE IF EXISTS ONLY %s ALTER COLUMN %s %s', m.name, m.col, x.restore)),
+            -- Each name in the default still means the same object.
+            ('back', 9, (m.is_root OR m.old_default IS DISTINCT FROM r.old_default) AND m.uses IS NOT NULL, format('SELECT 1 / (array_agg(d.refobjid ORDER BY d.refobjid)'
+                ' = %L)::int AS default_is_the_same FROM pg_attrdef AS a JOIN pg_depend AS d ON d.classid = ''pg_attrdef''::regclass AND d.objid = a.oid AND d.deptype = ''n'''
+                ' WHERE a.adrelid = %L::regclass AND a.adnum = %s', m.uses, m.name, m.attnum)),
             ('back', 9, m.has_identity, x.alter || format('ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s START WITH %s'
                 ' INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %sCYCLE)',
                 CASE WHEN m.attidentity = 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, m.seq, m.seqstart, m.seqincrement,
@@ -1502,15 +1503,11 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
             ('back', 13, m.has_identity,
                 x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')', x.next || ', false)') END),
-            -- The ids of the table that the sequence could issue again, without earlier snowflakes and the last that it has.
-            ('back', 14, NOT m.seqcycle AND (m.is_root OR m.seqrelid IS DISTINCT FROM r.seqrelid) AND x.owner_sets,
-                x.setval || format('m.id) FROM (SELECT coalesce(pg_catalog.pg_sequence_last_value(%L::pg_catalog.regclass), %L)) AS q (last_value)'
-                ', LATERAL (SELECT pg_catalog.%s(%s) FROM %s AS t WHERE %4$s BETWEEN %6$L AND %7$L%8$s) AS m (id) WHERE m.id %9$s q.last_value', m.seq, x.next,
-                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, m.seqmin + (NOT x.ascends)::int,
-                least(m.seqmax - x.ascends::int, CASE WHEN l.id > 0 THEN greatest(least(l.id / 2, 1099511627776), x.next + 1099511627776::numeric) END),
-                CASE WHEN abs(m.seqincrement) > 1 THEN
-                    format(' AND (%s %% %L - q.last_value %% %2$L) %% %2$L = ''0''', m.col, m.seqincrement) END,
-                CASE WHEN x.ascends THEN '>=' ELSE '<=' END))
+            -- Rows of after the printing, without snowflakes.
+            ('back', 14, m.has_identity, x.setval || format('pg_catalog.%s(%s)) FROM %s WHERE %2$s BETWEEN %4$L AND %5$L%6$s',
+                CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, CASE WHEN x.ascends THEN x.next ELSE greatest(m.seqmin, x.next - x.far) END,
+                CASE WHEN x.ascends THEN least(m.seqmax, x.next + x.far) ELSE x.next END,
+                CASE WHEN abs(m.seqincrement) > 1 THEN format(' AND (%s - %L) %% %L = ''0''', m.col, x.next, m.seqincrement) END))
         ) AS v (direction, n, is_so, command) WHERE v.is_so
         UNION ALL SELECT 'back', 11, p.name, 0,
             format('REVOKE ALL ON SEQUENCE %s FROM %s', p.seq, string_agg(DISTINCT p.role, ', '))
@@ -1655,7 +1652,7 @@ BEGIN ATOMIC
                 AND c.is_made AND NOT c.inhdetachpending)
     )
     -- One command, which is a transaction, as of mint.convert_plan.
-    SELECT w.name, w.since, w.until, format(E'SET LOCAL search_path = pg_catalog, pg_temp;\nSET LOCAL lock_timeout = %L;\n'
+    SELECT w.name, w.since, w.until, format(E'SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSET LOCAL search_path = pg_catalog, pg_temp;\nSET LOCAL row_security = off;\nSET LOCAL lock_timeout = %L;\n'
         'LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE;\nSELECT mint.check_owner(%L::regclass) AS run_this_as_the_owner;\n',
         coalesce(nullif(current_setting('lock_timeout'), '0'), '500ms'), parent, parent) || string_agg(w.command, E';\n' ORDER BY w.place, w.command) FROM (
         SELECT 1 AS turn, m.key, v.place, m.name, m.since, m.until, v.command FROM span AS s, missing AS m, LATERAL (
@@ -1682,7 +1679,7 @@ CREATE FUNCTION mint.partition_begin(parent regclass, lock_timeout interval) RET
     VOLATILE PARALLEL UNSAFE COST 100 LANGUAGE sql BEGIN ATOMIC
     SELECT mint.check_owner(parent);
     -- A statement waits for one lock after another: of the table, two partitions, and each table of a foreign key.
-    SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('lock_timeout', (
+    SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('row_security', 'off', true), set_config('lock_timeout', (
         SELECT greatest(1, trunc(extract(epoch FROM lock_timeout) * 1000 / (3 + count(*))))::text
         FROM pg_constraint AS f WHERE f.contype = 'f' AND parent IN (f.conrelid, f.confrelid)), true);
 END;

@@ -174,11 +174,10 @@ DO $$ DECLARE step text; BEGIN FOR step IN SELECT command FROM plan ORDER BY dir
 INSERT INTO shop.restarted DEFAULT VALUES RETURNING id, ratio;
 ALTER DEFAULT PRIVILEGES GRANT UPDATE ON SEQUENCES TO merchant; DROP TABLE plan;
 
--- Nothing is read from a relation that took the name of a sequence.
+-- The way back ends where a name in the old default means another object by now.
 CREATE SEQUENCE shop.counted; CREATE TABLE shop.counter (id bigint DEFAULT nextval('shop.counted'));
 CREATE TABLE shop.plan AS SELECT * FROM mint.convert_plan('shop.counter', 'id', 'snowflake_next_id(5)');
-ALTER SEQUENCE shop.counted RENAME TO renamed; CREATE VIEW shop.counted AS SELECT trap.sprung(1, 1)::bigint AS last_value;
-DO $$ BEGIN EXECUTE (SELECT regexp_replace(command, 'ALTER TABLE[^;]*;', '') FROM shop.plan WHERE direction = 'back'); END $$;
-
+ALTER SEQUENCE shop.counted RENAME TO renamed; CREATE SEQUENCE shop.counted;
+DO $$ BEGIN EXECUTE (SELECT command FROM shop.plan WHERE direction = 'back'); END $$;
 RESET SESSION AUTHORIZATION;
 DROP SCHEMA shop, trap CASCADE; DROP ROLE merchant, clerk; DROP EXTENSION pg_mint;

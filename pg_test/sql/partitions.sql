@@ -82,10 +82,7 @@ SELECT attempt(format('mint.partition_plan(%s)', call)) FROM unnest(ARRAY[
 DROP FUNCTION pg_catalog.citus_truncate_trigger() CASCADE;
 
 -- Maintenance, which only the owner can run: not a superuser, a member, a function or a transaction block, also with nothing to do.
-CREATE ROLE part_owner;
-CREATE ROLE part_member IN ROLE part_owner;
-GRANT ALL ON SCHEMA shop TO part_owner, part_member;
-GRANT USAGE ON SCHEMA home TO PUBLIC;
+CREATE ROLE part_owner; CREATE ROLE part_member IN ROLE part_owner; GRANT ALL ON SCHEMA shop TO part_owner, part_member; GRANT USAGE ON SCHEMA home TO PUBLIC;
 CREATE TABLE flow (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter')) PARTITION BY RANGE (id);
 ALTER TABLE flow OWNER TO part_owner;
 DO $$ BEGIN EXECUTE (SELECT command FROM mint.partition_plan('flow', '1 day') LIMIT 1); END $$;
@@ -176,6 +173,12 @@ SELECT count(*) BETWEEN 29 AND 31, count(command) FROM mint.partition_plan('flow
 SET client_min_messages = error;
 \set VERBOSITY sqlstate
 CALL mint.partition_maintain('flow_gap', '1 day', 3, 'discord', keep => '10 days');
+
+-- A policy hides no row that refers to a partition.
+SET ROLE part_owner;
+CREATE TABLE referred (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id); CREATE TABLE refers (id bigint REFERENCES referred);
+CALL mint.partition_maintain('referred', '1 day', 1, since => now() - interval '9 days'); INSERT INTO referred VALUES (snowflake_min(now() - interval '8 days')); INSERT INTO refers TABLE referred;
+ALTER TABLE refers ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; CALL mint.partition_maintain('referred', '1 day', 1, keep => '3 days'); SELECT count(*) FROM referred;
 RESET ROLE;
 
 -- Refused where objects of another role would run functions, or another role can change what names mean, by the procedure and by what is
@@ -187,7 +190,7 @@ CREATE TABLE printed AS (SELECT command FROM mint.partition_plan('meets', '1 day
 CREATE FUNCTION outcomes() RETURNS text LANGUAGE plpgsql AS $$ DECLARE statements text; outcomes text = ''; BEGIN
     FOR statements IN TABLE shop.printed LOOP BEGIN EXECUTE statements; RAISE SQLSTATE '00RAN'; EXCEPTION WHEN OTHERS THEN outcomes := outcomes || SQLSTATE || ' '; END; END LOOP;
     RETURN outcomes; END $$;
-SELECT outcomes();
+SELECT outcomes(); BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT outcomes(); ROLLBACK;
 CREATE TABLE other_end (meets bigint REFERENCES meets); ALTER TABLE other_end OWNER TO part_member;
 CALL mint.partition_maintain('meets', '1 day'); SELECT outcomes();
 DROP TABLE other_end; CREATE TABLE meets_default PARTITION OF meets DEFAULT; ALTER TABLE meets_default OWNER TO part_member;
@@ -213,7 +216,4 @@ DO $$ BEGIN EXECUTE format('CREATE TABLE meets_odd PARTITION OF meets FOR VALUES
 SELECT count(*), count(command) FROM mint.partition_plan('meets', '1 day', keep => '20 days');
 RESET default_transaction_isolation;
 RESET quote_all_identifiers;
-DROP SCHEMA shop, trap CASCADE;
-DROP EXTENSION pg_mint;
-DROP SCHEMA home;
-DROP ROLE part_reader, part_owner, part_member;
+DROP SCHEMA shop, trap CASCADE; DROP EXTENSION pg_mint; DROP SCHEMA home; DROP ROLE part_reader, part_owner, part_member;

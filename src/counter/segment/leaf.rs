@@ -101,9 +101,9 @@ fn leaf_max_id(sequence: Regclass) -> Option<i64> {
         return None;
     }
     let (row, rules) = (Sequence::peek(sequence.0)?, relation::sequence(sequence.0)?);
-    let has_next = row.is_called && (rules.min..rules.max).contains(&row.last_value);
-    let step = i64::from(has_next) * rules.increment;
-    Some(row.last_value.saturating_add(step))
+    let end = [rules.min, rules.max][usize::from(rules.increment > 0)];
+    let steps = i64::from(row.is_called && row.last_value != end);
+    Some(row.last_value.saturating_add(steps * rules.increment))
 }
 
 /// Refuses to change a row of the view, with the command that changes its sequence.
