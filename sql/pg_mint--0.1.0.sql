@@ -1412,7 +1412,7 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
             a.attidentity, a.attgenerated, a.attidentity <> '' AND s.seq IS NOT NULL AS has_identity,
             format('%I.%I', n.nspname, c.relname) AS name, quote_ident(a.attname) AS col,
             CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0::oid) END AS old_default, (SELECT array_agg(u.refobjid ORDER BY u.refobjid)
-                FROM pg_depend AS u WHERE u.classid = 'pg_attrdef'::regclass AND u.objid = d.oid AND u.deptype = 'n') AS uses, s.* FROM tree AS t
+                FROM pg_depend AS u WHERE u.classid = 'pg_attrdef'::regclass AND u.objid = d.oid AND u.deptype = 'n') AS uses, d.oid AS attrdef, s.* FROM tree AS t
         JOIN pg_class AS c ON c.oid = t.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_attribute AS a
             ON a.attrelid = c.oid AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
@@ -1430,7 +1430,10 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
     ), refusal AS (SELECT v.code, v.message, v.detail FROM (SELECT 1) AS one LEFT JOIN member AS m ON m.is_root
         LEFT JOIN LATERAL (
             SELECT p.relname FROM member AS p
-            WHERE p.old_default IS NOT NULL AND (p.attidentity <> '' OR m.attidentity <> '' AND m.relkind = 'p') LIMIT 1
+            WHERE p.old_default IS NOT NULL AND (p.attidentity <> '' OR m.attidentity <> '' AND m.relkind = 'p') OR p.seqcycle
+                -- The server evaluates constants as it reads a default, so with the code of a type that has the name by then.
+                OR EXISTS (SELECT FROM pg_depend AS u WHERE u.classid = 'pg_attrdef'::regclass AND u.objid = p.attrdef AND u.refclassid = 'pg_type'::regclass
+                    AND NOT EXISTS (SELECT FROM pg_depend AS e WHERE e.classid = u.refclassid AND e.objid = u.refobjid AND e.deptype = 'e')) LIMIT 1
         ) AS odd ON true
         LEFT JOIN LATERAL (
             SELECT w.why FROM member AS p, LATERAL (SELECT CASE
@@ -1454,7 +1457,7 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
                 format('It is of type %s, not bigint or uuid.', format_type(m.atttypid, NULL))),
             (7, odd.relname IS NOT NULL OR m.attidentity <> '' AND m.seq IS NULL, '0A000',
                 format('cannot convert column "%s" of relation "%s"', column_name, m.relname),
-                coalesce('Relation "' || odd.relname || '" has an identity and a default.', 'Its parent has it.')),
+                coalesce('Relation "' || odd.relname || '" has an identity and a default, an identity that cycles, or a default with the type of a user.', 'Its parent has it.')),
             (8, octet_length(new_default) > 32768 OR new_default !~ '\S' OR new_default ~ '[;\n\r]', '22023',
                 'argument "new_default" must be one expression on one line, of at most 32768 bytes', NULL),
             (9, denied.why IS NOT NULL, '42501',
@@ -1492,13 +1495,13 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
             ('back', 8, m.old_default IS DISTINCT FROM r.old_default,
                 format('ALTER TABLE IF EXISTS ONLY %s ALTER COLUMN %s %s', m.name, m.col, x.restore)),
             -- Each name in the default still means the same object.
-            ('back', 9, (m.is_root OR m.old_default IS DISTINCT FROM r.old_default) AND m.uses IS NOT NULL, format('SELECT 1 / (array_agg(d.refobjid ORDER BY d.refobjid)'
-                ' = %L)::int AS default_is_the_same FROM pg_attrdef AS a JOIN pg_depend AS d ON d.classid = ''pg_attrdef''::regclass AND d.objid = a.oid AND d.deptype = ''n'''
-                ' WHERE a.adrelid = %L::regclass AND a.adnum = %s', m.uses, m.name, m.attnum)),
+            ('back', 9, (m.is_root OR m.old_default IS DISTINCT FROM r.old_default) AND m.uses IS NOT NULL, format('SELECT 1 / (to_regclass(%L) IS NULL OR coalesce('
+                'array_agg(d.refobjid ORDER BY d.refobjid) = %L, false))::int AS default_is_the_same FROM pg_attrdef AS a JOIN pg_depend AS d ON d.classid = ''pg_attrdef''::regclass AND d.objid = a.oid AND d.deptype = ''n'''
+                ' WHERE a.adrelid = to_regclass(%1$L) AND a.adnum = %3$s', m.name, m.uses, m.attnum)),
             ('back', 9, m.has_identity, x.alter || format('ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s START WITH %s'
-                ' INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %sCYCLE)',
+                ' INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s)',
                 CASE WHEN m.attidentity = 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, m.seq, m.seqstart, m.seqincrement,
-                m.seqmin, m.seqmax, m.seqcache, CASE WHEN m.seqcycle THEN '' ELSE 'NO ' END)),
+                m.seqmin, m.seqmax, m.seqcache)),
             ('back', 10, m.has_identity,
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
             ('back', 13, m.has_identity,

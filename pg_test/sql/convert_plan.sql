@@ -126,7 +126,7 @@ ALTER TABLE point DETACH PARTITION point_1;
 ALTER TABLE point_1 ALTER id DROP IDENTITY IF EXISTS, ALTER id SET DEFAULT 7;
 ALTER TABLE point ATTACH PARTITION point_1 FOR VALUES IN ('a');
 -- An identity whose sequence the owner may not set is refused as well.
-CREATE TABLE denied (id bigint GENERATED ALWAYS AS IDENTITY);
+CREATE TABLE cycle (id bigint GENERATED ALWAYS AS IDENTITY (CYCLE)); CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE moods (id bigint DEFAULT array_length('{a,b}'::mood[], 1)); CREATE TABLE denied (id bigint GENERATED ALWAYS AS IDENTITY);
 REVOKE ALL ON SEQUENCE denied_id_seq FROM merchant;
 CREATE TABLE odd (id bigint NOT NULL DEFAULT 5);
 CREATE TABLE odd_1 (id bigint GENERATED ALWAYS AS IDENTITY) INHERITS (odd);
@@ -145,7 +145,7 @@ SELECT refused(relation, name, new_default) FROM (VALUES
     ('part'::regclass, 'nope', '5'), ('parent', 'nope', '5'), ('part', 'ctid', '5'), ('part', '', '5'), ('part', 'gone', '5'),
     ('part', 'twice', '5'), ('customer', 'name', '5'), ('shown', 'id', '5'), ('customer_id_seq', 'last_value', '5'),
     ('part', 'id', ' '), ('part', 'id', '5; DROP TABLE part'), ('part', 'id', E'5\n'), ('part', 'id', 'snowflake_next_id(5, ''none'')'),
-    ('point', 'id', '5'), ('odd', 'id', '5'), ('denied', 'id', '5'), (0, 'id', '5'), (NULL, 'id', '5'), ('part', NULL, '5'), ('part', 'id', NULL)
+    ('point', 'id', '5'), ('odd', 'id', '5'), ('cycle', 'id', '5'), ('moods', 'id', '5'), ('denied', 'id', '5'), (0, 'id', '5'), (NULL, 'id', '5'), ('part', NULL, '5'), ('part', 'id', NULL)
 ) AS v (relation, name, new_default);
 
 -- The refusal is evaluated for no other calls.

@@ -158,8 +158,7 @@ SELECT count(*) FROM tree WHERE parent = 'spilled'::regclass;
 SELECT count(*) FROM mint.partition_plan('past', '1 day', zone => NULL);
 SELECT count(*) FROM mint.partition_plan('past', '1 hour', zone => 'Mars/X');
 -- A partition without an end says nothing of the layout.
-CREATE TABLE open_end (id bigint) PARTITION BY RANGE (id);
-CREATE TABLE open_end_a PARTITION OF open_end FOR VALUES FROM (2199023255552) TO (1125899906842624);
+CREATE TABLE open_end (id bigint) PARTITION BY RANGE (id); CREATE TABLE open_end_a PARTITION OF open_end FOR VALUES FROM (2199023255552) TO (1125899906842624);
 CREATE TABLE open_end_b PARTITION OF open_end FOR VALUES FROM (1125899906842624) TO (MAXVALUE);
 SELECT name, command FROM mint.partition_plan('open_end', '1 day', 1, 'twitter', keep => '1 day');
 -- A gap: what is before it has no command, and the call says so at its end. So it is in another layout, and if no partition has now.
