@@ -1506,7 +1506,7 @@ RETURNS TABLE (direction text, command text) STABLE PARALLEL UNSAFE COST 1000 RO
                 format('COMMENT ON SEQUENCE %s IS ', m.seq) || quote_literal(obj_description(m.seqrelid, 'pg_class'))),
             ('back', 13, m.has_identity,
                 x.setval || CASE WHEN m.has_identity THEN coalesce(pg_sequence_last_value(m.seqrelid) || ')', x.next || ', false)') END),
-            -- Rows of after the printing, without snowflakes.
+            -- The sequence continues above the rows since the plan was printed, but not above snowflakes.
             ('back', 14, m.has_identity, x.setval || format('pg_catalog.%s(%s)) FROM %s WHERE %2$s BETWEEN %4$L AND %5$L%6$s',
                 CASE WHEN x.ascends THEN 'max' ELSE 'min' END, m.col, r.name, CASE WHEN x.ascends THEN x.next ELSE greatest(m.seqmin, x.next - x.far) END,
                 CASE WHEN x.ascends THEN least(m.seqmax, x.next + x.far) ELSE x.next END,
